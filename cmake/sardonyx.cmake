@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+# The few functions that every folder's CMakeLists.txt is written in.
+
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+
+add_library(sx_flags INTERFACE)
+target_include_directories(sx_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+target_compile_options(sx_flags INTERFACE -Wall -Wextra -Wshadow -Wno-missing-field-initializers
+                       -fno-math-errno -ffp-contract=off $<$<BOOL:${SX_WERROR}>:-Werror>)
+
+# sx_library(NAME [SOURCES ...] [DEPS ...]): the static library of one folder.
+function(sx_library name)
+  cmake_parse_arguments(A "" "" "SOURCES;DEPS" ${ARGN})
+  add_library(${name} STATIC ${A_SOURCES})
+  target_link_libraries(${name} PUBLIC sx_flags ${A_DEPS})
+endfunction()
+
+# sx_simd(TARGET FILE ...): compiles each NAME.simd.cc once per vector level, in namespace sx::LEVEL.
+set(SX_ISA_LEVELS baseline)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  list(APPEND SX_ISA_LEVELS avx2 avx512)
+endif()
+set(SX_FLAGS_avx2 -mavx2 -mfma -mf16c -mbmi -mbmi2)
+set(SX_FLAGS_avx512 -mavx2 -mfma -mf16c -mbmi -mbmi2 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd
+    -mprefer-vector-width=512)
+function(sx_simd target)
+  foreach(file ${ARGN})
+    get_filename_component(stem ${file} NAME)
+    foreach(level ${SX_ISA_LEVELS})
+      string(REPLACE "." "_" object "${target}_${stem}_${level}")
+      add_library(${object} OBJECT ${file})
+      target_link_libraries(${object} PRIVATE sx_flags)
+      target_compile_definitions(${object} PRIVATE SX_ISA=${level} SX_ISA_${level}=1)
+      # Contraction is on here: these files are the place where a*b+c may become one instruction.
+      target_compile_options(${object} PRIVATE -O3 -ffp-contract=fast -fno-exceptions ${SX_FLAGS_${level}})
+      target_sources(${target} PRIVATE $<TARGET_OBJECTS:${object}>)
+    endforeach()
+  endforeach()
+endfunction()
+
+# The build line is the registry: a list of names becomes a generated file that declares and lists them.
+# sx_registry(TARGET KIND NAMESPACE): writes KIND_registry.inc from the property that sx_operator/sx_rule fill.
+define_property(GLOBAL PROPERTY SX_operator BRIEF_DOCS "operators" FULL_DOCS "family/name of each operator")
+define_property(GLOBAL PROPERTY SX_rule BRIEF_DOCS "rules" FULL_DOCS "name of each rewrite rule")
+
+# sx_operator(NAME ...): in src/ops/FAMILY/CMakeLists.txt; compiles NAME.cc and registers sx::ops::NAME::op.
+function(sx_operator)
+  foreach(name ${ARGN})
+    target_sources(sx_ops PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${name}.cc)
+    set_property(GLOBAL APPEND PROPERTY SX_operator ${name})
+  endforeach()
+endfunction()
+
+# sx_rule(NAME ...): in src/passes/rules/CMakeLists.txt; compiles NAME.cc and registers sx::passes::NAME().
+function(sx_rule)
+  foreach(name ${ARGN})
+    target_sources(sx_passes PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${name}.cc)
+    set_property(GLOBAL APPEND PROPERTY SX_rule ${name})
+  endforeach()
+endfunction()
+
+# sx_write_list(KIND TARGET): generates KIND_list.inc with one SX_ITEM(name) line for each registered name.
+function(sx_write_list kind target)
+  get_property(names GLOBAL PROPERTY SX_${kind})
+  set(text "")
+  foreach(name ${names})
+    string(APPEND text "SX_ITEM(${name})\n")
+  endforeach()
+  file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${kind}_list.inc CONTENT "${text}")
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
+endfunction()
+
+# sx_test(NAME SOURCES ... DEPS ...): a doctest executable that ctest runs.
+function(sx_test name)
+  if(NOT SX_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(A "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${A_SOURCES} ${CMAKE_SOURCE_DIR}/tests/doctest_main.cc)
+  target_link_libraries(${name} PRIVATE sx_flags ${A_DEPS})
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+endfunction()
