@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// MappedFile: the bytes of a regular file, mapped read-only or copied. Shared by everything that points into it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+
+namespace sx {
+
+enum class LoadMode {
+  map,   // pages come from the file on demand
+  copy,  // read whole; for places where the file may be changed or cut while it is in use
+};
+
+class MappedFile {
+ public:
+  // Refuses folders, FIFOs, sockets and devices.
+  static Result<std::shared_ptr<const MappedFile>> open(const std::string& path, LoadMode mode = LoadMode::map);
+  static std::shared_ptr<const MappedFile> from_bytes(std::string name, const void* data, size_t size);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::span<const uint8_t> bytes() const { return {data_, size_}; }
+  const std::string& path() const { return path_; }
+  bool is_mapped() const { return mapped_; }
+  // The file still has the size and the modification time that it had when it was opened.
+  Status check_unchanged() const;
+  // Tells the system that these pages will not be needed soon.
+  void release(size_t offset, size_t length) const;
+
+ private:
+  MappedFile() = default;
+  std::string path_;
+  const uint8_t* data_ = nullptr;
+  size_t size_ = 0;
+  bool mapped_ = false;
+  int64_t modified_ns_ = 0;
+};
+
+}  // namespace sx
