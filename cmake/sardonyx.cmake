@@ -9,6 +9,15 @@ target_include_directories(sx_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SO
 target_compile_options(sx_flags INTERFACE -Wall -Wextra -Wshadow -Wno-missing-field-initializers
                        -fno-math-errno -ffp-contract=off $<$<BOOL:${SX_WERROR}>:-Werror>)
 
+if(SX_SANITIZE)
+  list(JOIN SX_SANITIZE "," sanitizers)
+  add_compile_options(-fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${sanitizers})
+endif()
+if(SX_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 # sx_library(NAME [SOURCES ...] [DEPS ...]): the static library of one folder.
 function(sx_library name)
   cmake_parse_arguments(A "" "" "SOURCES;DEPS" ${ARGN})
@@ -71,13 +80,33 @@ function(sx_write_list kind target)
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
 endfunction()
 
-# sx_test(NAME SOURCES ... DEPS ...): a doctest executable that ctest runs.
+# sx_test(NAME SOURCES ... DEPS ... [LABELS ...]): a doctest executable that ctest runs.
+# The label `threads` puts it among the tests that `make check` also runs under the thread sanitizer.
+add_custom_target(sx_thread_tests)
 function(sx_test name)
   if(NOT SX_TESTS)
     return()
   endif()
-  cmake_parse_arguments(A "" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(A "" "" "SOURCES;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${A_SOURCES} ${CMAKE_SOURCE_DIR}/tests/doctest_main.cc)
   target_link_libraries(${name} PRIVATE sx_flags ${A_DEPS})
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES LABELS "${A_LABELS}")
+  if("threads" IN_LIST A_LABELS)
+    add_dependencies(sx_thread_tests ${name})
+  endif()
+endfunction()
+
+# sx_fuzz(NAME SOURCES ... DEPS ...): a libFuzzer target; its seeds lie in fuzz_NAME/ beside it, if anywhere.
+add_custom_target(sx_fuzzers)
+function(sx_fuzz name)
+  if(NOT SX_FUZZ)
+    return()
+  endif()
+  cmake_parse_arguments(A "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(fuzz_${name} ${A_SOURCES})
+  target_link_libraries(fuzz_${name} PRIVATE sx_flags ${A_DEPS})
+  target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  set_target_properties(fuzz_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzzers)
+  add_dependencies(sx_fuzzers fuzz_${name})
 endfunction()

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Compiler launcher: through ccache where there is one, and notes the CPU seconds of each real compilation
+# in compile_times.txt of the build folder, for scripts/guards/compile_time.py.
+if [ -z "${SX_TIMED:-}" ]; then
+  here=$(cd "$(dirname "$0")" && pwd)
+  export SX_TIMED=$PWD/compile_times.txt
+  if command -v ccache >/dev/null; then
+    export CCACHE_BASEDIR=${CCACHE_BASEDIR:-${here%/scripts}} CCACHE_NOHASHDIR=1 CCACHE_PREFIX=$here/compile.sh
+    exec ccache "$@"
+  fi
+fi
+source=
+for word in "$@"; do
+  case "$word" in *.cc | *.c) source=$word ;; esac
+done
+TIMEFORMAT='%U %S'
+exec 3>&2
+seconds=$({ time "$@" 1>&2 2>&3; exit $?; } 2>&1)
+status=$?
+[ -z "$source" ] || echo "$seconds $source" >> "$SX_TIMED"
+exit $status
