@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dim: a size that is a number or a canonical polynomial over symbols ("batch", "4*seq + 1", "floor(n/2)").
+// Expressions are hash-consed in a DimPool, so two Dims are equal for every binding that we can prove exactly
+// when they compare equal. Symbols stand for sizes: they are never negative.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sx {
+
+class DimPool;
+struct DimExpr;
+
+class Dim {
+ public:
+  constexpr Dim() = default;
+  constexpr Dim(int64_t value) : value_(value) {}
+  bool is_constant() const { return expr_ == nullptr; }
+  bool is_constant(int64_t v) const { return expr_ == nullptr && value_ == v; }
+  int64_t constant() const { return value_; }   // only if is_constant()
+  const DimExpr* expr() const { return expr_; } // null for a constant
+  bool operator==(const Dim&) const = default;
+
+ private:
+  friend class DimPool;
+  int64_t value_ = 0;
+  const DimExpr* expr_ = nullptr;
+};
+
+Dim operator+(Dim a, Dim b);
+Dim operator-(Dim a, Dim b);
+Dim operator*(Dim a, Dim b);
+Dim floordiv(Dim a, Dim b);   // rounds towards minus infinity; b must not be zero
+Dim ceildiv(Dim a, Dim b);
+Dim mod(Dim a, Dim b);        // sign of b
+Dim min(Dim a, Dim b);
+Dim max(Dim a, Dim b);
+Dim broadcast(Dim a, Dim b);  // the common size of two broadcast axes: equal, or one of them is 1
+
+// What can be proved for every binding of the symbols.
+bool always_at_least(Dim a, int64_t least);
+bool always_positive(Dim a);
+std::string to_string(Dim d);
+std::string to_string(std::span<const Dim> dims);  // "[batch, 3, 224]"
+
+enum class DimOp : uint8_t { symbol, floordiv, mod, min, max, broadcast };
+
+struct DimAtom {
+  DimOp op = DimOp::symbol;
+  uint32_t symbol = 0;  // for DimOp::symbol
+  Dim a, b;             // for the others
+  DimPool* pool = nullptr;
+  uint32_t id = 0;
+};
+struct DimTerm {
+  int64_t coefficient = 0;
+  std::vector<const DimAtom*> atoms;  // sorted by id; a square names its atom twice; empty is the constant term
+};
+struct DimExpr {
+  std::vector<DimTerm> terms;         // sorted, coefficients not zero
+  DimPool* pool = nullptr;
+  uint32_t id = 0;
+};
+
+class DimPool {
+ public:
+  DimPool();
+  ~DimPool();
+  DimPool(const DimPool&) = delete;
+  DimPool& operator=(const DimPool&) = delete;
+
+  Dim symbol(std::string_view name);             // the same name gives the same Dim
+  Dim fresh(std::string_view hint = "u");        // a new symbol that nothing else is equal to
+  size_t symbols() const;
+  const std::string& symbol_name(uint32_t symbol) const;
+  bool is_fresh(uint32_t symbol) const;          // made by fresh(): unknown until something is run
+  Dim symbol_at(uint32_t symbol);
+
+  // Rebuilds `d` with symbols replaced; `values[s]` empty keeps symbol s.
+  Dim substitute(Dim d, std::span<const Dim> values, std::span<const bool> given);
+
+  Dim intern(std::vector<DimTerm> terms);        // sums of like terms already merged
+  Dim atom(DimOp op, Dim a, Dim b);              // as written, not simplified
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// The value under a binding (one number a symbol). False on overflow, division by zero or a broadcast that fails.
+bool evaluate(Dim d, std::span<const int64_t> symbols, int64_t& value);
+
+// The shape of a tensor as inference knows it: perhaps not even its rank.
+struct Shape {
+  bool known = false;
+  std::vector<Dim> dims;
+
+  Shape() = default;
+  Shape(std::vector<Dim> d) : known(true), dims(std::move(d)) {}
+  size_t rank() const { return dims.size(); }
+  bool is_constant() const;
+  bool operator==(const Shape&) const = default;
+};
+Shape constant_shape(std::span<const int64_t> dims);
+std::string to_string(const Shape& shape);  // "[N, 3]", or "[?]" of unknown rank
+
+}  // namespace sx
