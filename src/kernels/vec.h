@@ -52,7 +52,7 @@ SX_INLINE void store(float* p, Vec v) { *(VecAnyAddress*)p = v; }
 SX_INLINE void store(int32_t* p, VecI v) { *(VecIAnyAddress*)p = v; }
 
 SX_INLINE Vec zero() { return Vec{}; }
-SX_INLINE Vec set1(float x) { return Vec{} + x; }
+SX_INLINE Vec set1(float x) { return x - Vec{}; }  // x + 0 would lose the sign of -0, and cost an addition
 SX_INLINE VecI set1i(int32_t x) { return VecI{} + x; }
 SX_INLINE Vec bits_to_float(VecI v) { return (Vec)v; }
 SX_INLINE VecI bits_to_int(Vec v) { return (VecI)v; }
