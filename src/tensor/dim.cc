@@ -13,6 +13,17 @@ namespace {
 // Larger expressions than this become a fresh symbol: inference stays linear on hostile models.
 constexpr size_t kMostTerms = 48;
 constexpr size_t kMostAtoms = 8;
+constexpr uint32_t kMostDepth = 32;
+
+uint32_t depth_of(Dim d) {
+  uint32_t depth = 0;
+  if (d.expr()) {
+    for (const DimTerm& t : d.expr()->terms) {
+      for (const DimAtom* a : t.atoms) depth = std::max(depth, a->depth);
+    }
+  }
+  return depth;
+}
 
 DimPool* pool_of(Dim a, Dim b) {
   if (a.expr()) return a.expr()->pool;
@@ -122,7 +133,7 @@ struct DimPool::State {
     for (auto [it, end] = by_parts.equal_range(symbol); it != end; ++it) {
       if (it->second->op == DimOp::symbol && it->second->symbol == symbol) return it->second;
     }
-    atoms.push_back({DimOp::symbol, symbol, {}, {}, pool, uint32_t(atoms.size())});
+    atoms.push_back({DimOp::symbol, symbol, {}, {}, pool, uint32_t(atoms.size()), 0});
     by_parts.emplace(symbol, &atoms.back());
     return &atoms.back();
   }
@@ -188,7 +199,9 @@ Dim DimPool::atom(DimOp op, Dim a, Dim b) {
     const DimAtom& x = *it->second;
     if (x.op == op && x.a == a && x.b == b) return intern({DimTerm{1, {&x}}});
   }
-  state_->atoms.push_back({op, 0, a, b, this, uint32_t(state_->atoms.size())});
+  const uint32_t depth = 1 + std::max(depth_of(a), depth_of(b));
+  if (depth > kMostDepth) return fresh();
+  state_->atoms.push_back({op, 0, a, b, this, uint32_t(state_->atoms.size()), depth});
   state_->by_parts.emplace(h, &state_->atoms.back());
   return intern({DimTerm{1, {&state_->atoms.back()}}});
 }

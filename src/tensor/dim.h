@@ -55,6 +55,7 @@ struct DimAtom {
   Dim a, b;             // for the others
   DimPool* pool = nullptr;
   uint32_t id = 0;
+  uint32_t depth = 0;   // of nesting
 };
 struct DimTerm {
   int64_t coefficient = 0;

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inference over a node and over a whole graph.
+#pragma once
+#include "graph/graph.h"
+
+namespace sx {
+
+// Runs the record's inference; writes types, elements and guards of the outputs. An inferred type that contradicts
+// what the value already has is an error; a less exact one never overwrites a more exact one.
+Status infer_node(Graph& graph, NodeId node);
+Status infer_body(Graph& graph, BodyId body);
+Status infer_graph(Graph& graph);
+
+}  // namespace sx
