@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementary functions on Vec, for *.simd.cc files. Relative error against the exact value is at most 2 ulp for exp,
-// log, expm1, sqrt, pow, sin, cos, and 3 ulp for tanh, sigmoid, erf, log1p, softplus; infinities, NaN, overflow and
-// (unless said otherwise) gradual underflow come out as IEEE 754 users expect. Polynomials are minimax fits of our own.
+// Elementary functions on Vec, for *.simd.cc files. Relative error against the exact value is at most 2 ulp
+// for exp, log, expm1, sqrt, pow, sin, cos, and 3 ulp for tanh, sigmoid, erf, log1p, softplus; infinities,
+// NaN, overflow and (unless said otherwise) gradual underflow come out as IEEE 754 users expect. Polynomials
+// are minimax fits of our own.
 #pragma once
 #include "kernels/vec.h"
 
@@ -179,7 +180,8 @@ SX_INLINE Vec pow(Vec x, Vec y) {
   ha.v = select(mask_or(base_zero, base_inf), set1(2.0f), a);
   hy.v = clamp_keep_nan(y, -3e38f, 3e38f);
   for (int i = 0; i < 2; ++i) {
-    const VecD t = log2_d(__builtin_convertvector(ha.half[i], VecD)) * __builtin_convertvector(hy.half[i], VecD);
+    const VecD t =
+        log2_d(__builtin_convertvector(ha.half[i], VecD)) * __builtin_convertvector(hy.half[i], VecD);
     const VecD low = t < -200.0 ? VecD{} - 200.0 : t;
     r.half[i] = __builtin_convertvector(exp2_d(low > 200.0 ? VecD{} + 200.0 : low), HalfVec);
   }
@@ -211,9 +213,10 @@ SX_INLINE Vec sin_shifted(Vec x, int32_t quarter) {
   }
   const Vec z = r.v * r.v;
   const VecI turn = q.v + quarter;
-  const Vec s = fma(fma(fma(set1(-0x1.995492p-13f), z, set1(0x1.11077ap-7f)), z, set1(-0x1.555546p-3f)), z * r.v, r.v);
-  const Vec c =
-      fma(fma(fma(set1(0x1.99e0ecp-16f), z, set1(-0x1.6c0c1ap-10f)), z, set1(0x1.55554ap-5f)), z * z, 1.0f - z * 0.5f);
+  const Vec s =
+      fma(fma(fma(set1(-0x1.995492p-13f), z, set1(0x1.11077ap-7f)), z, set1(-0x1.555546p-3f)), z * r.v, r.v);
+  const Vec c = fma(fma(fma(set1(0x1.99e0ecp-16f), z, set1(-0x1.6c0c1ap-10f)), z, set1(0x1.55554ap-5f)),
+                    z * z, 1.0f - z * 0.5f);
   Vec v = select(equal(turn & 1, set1i(0)), s, c);
   v = bits_to_float(bits_to_int(v) ^ ((turn & 2) << 30));
   const Mask huge = mask_not(less(abs(x), set1(1e6f)));
