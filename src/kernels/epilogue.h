@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens to a product's results before they leave the cache: bias, residual, activation, a callback.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/epilogue_kinds.h"
+
+namespace sx::kernels {
+
+enum class BiasAxis : uint8_t { columns, rows };  // one value for each column (channel), or for each row
+
+// result = activation(alpha * product + beta * residual + bias_scale * bias), then post.
+struct Epilogue {
+  float alpha = 1.0f;
+  const float* bias = nullptr;
+  BiasAxis bias_axis = BiasAxis::columns;
+  float bias_scale = 1.0f;
+  // Same shape as the output; may be the output itself. In a convolution it has the output's layout.
+  const float* residual = nullptr;
+  size_t residual_stride = 0;          // GEMM: floats between rows
+  ptrdiff_t residual_batch[2] = {0, 0};  // GEMM: floats between batch entries
+  float beta = 1.0f;
+  Activation activation = Activation::none;
+  float low = 0.0f, high = 0.0f;
+  // Called for each finished block of rows, while it is in the cache, from any worker. GEMM: rows and columns of
+  // one batch entry's C (rows = &C[row0][col0], stride floats apart; `entry` numbers the batch entry).
+  // Blocked convolution: row0 is the output position y * width + x, col0 the first channel, ncols its block,
+  // `entry` the image; padded lanes are set to zero again afterwards.
+  void (*post)(void* context, float* rows, size_t entry, size_t row0, size_t nrows, size_t col0, size_t ncols,
+               size_t stride) = nullptr;
+  void* post_context = nullptr;
+};
+
+}  // namespace sx::kernels

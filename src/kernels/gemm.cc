@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walks a matrix product tile by tile. A chunk is a block of rows times a group of panels of one batch entry; its
+// rows of A stay in the second-level cache while panel after panel of B passes by.
+#include "kernels/gemm.h"
+
+#include <algorithm>
+
+namespace sx::kernels {
+
+namespace {
+
+constexpr size_t kMaxInner = 2048;             // values of k summed before C is written
+constexpr size_t kRowBlockFloats = 96 * 1024;  // of A that stay in the cache
+constexpr size_t kMinChunkWork = 512 * 1024;   // multiplications: some 10 microseconds
+constexpr size_t kChunks = 48;                 // enough to balance any few threads
+constexpr size_t kMaxEntryFloats = 1 << 18;    // of a B that a chunk packs for itself
+
+size_t divide_up(size_t a, size_t b) { return (a + b - 1) / b; }
+size_t round_to_line(size_t floats) { return divide_up(floats, 16) * 16; }
+
+// Piece i of `total` cut into `pieces` nearly equal parts begins here.
+size_t cut(size_t total, size_t pieces, size_t i) { return total * i / pieces; }
+
+}  // namespace
+
+GemmPlan::GemmPlan(const GemmShape& shape, BSource b)
+    : shape_(shape), b_source_(b), tiles_(tile_table()), pack_(pack_table()), activate_(activate_rows()) {
+  GemmShape& s = shape_;
+  if (s.lda == 0) s.lda = s.trans_a ? s.m : s.k;
+  if (s.ldb == 0) s.ldb = s.trans_b ? s.k : s.n;
+  if (s.ldc == 0) s.ldc = s.n;
+  entries_ = s.m == 0 || s.n == 0 ? 0 : s.batch[0] * s.batch[1];
+  panels_ = divide_up(s.n, 2 * tiles_->lanes);
+  const size_t max_rows = tiles_->max_rows;
+  k_blocks_ = s.m <= max_rows ? 1 : std::max<size_t>(1, divide_up(s.k, kMaxInner));
+  const size_t inner = std::max<size_t>(1, divide_up(s.k, k_blocks_));
+  const size_t block_rows = std::max<size_t>(1, kRowBlockFloats / inner / max_rows) * max_rows;
+  row_blocks_ = std::max<size_t>(1, divide_up(s.m, block_rows));
+  copy_a_ = s.trans_a || (s.m > 4 && s.lda % 256 == 0 && s.n >= 128);
+
+  const size_t work = std::max<size_t>(s.m, 8) * std::max<size_t>(s.k, 8) * panels_ * 2 * tiles_->lanes;
+  const size_t chunk_work = std::max(kMinChunkWork, work * entries_ / kChunks);
+  pack_per_chunk_ = b == BSource::plain && entries_ > 1 && s.n * s.k <= kMaxEntryFloats && work < 16 * kMinChunkWork;
+  if (pack_per_chunk_) {
+    row_blocks_ = 1;
+    group_panels_ = std::max<size_t>(1, panels_);
+  } else {
+    const size_t per_panel = std::max<size_t>(1, work / std::max<size_t>(1, panels_ * row_blocks_));
+    group_panels_ = std::clamp<size_t>(chunk_work / per_panel, 1, std::max<size_t>(1, panels_));
+    group_panels_ = std::min(panels_ ? panels_ : 1, divide_up(group_panels_, 4) * 4);
+  }
+  column_groups_ = std::max<size_t>(1, divide_up(panels_, group_panels_));
+}
+
+size_t GemmPlan::packed_b_floats() const {
+  const size_t width = divide_up(shape_.n, tiles_->lanes) * tiles_->lanes;
+  return round_to_line(width * shape_.k);
+}
+
+size_t GemmPlan::scratch_floats(size_t width) const {
+  size_t per_worker = 0, shared = 0;
+  if (copy_a_) {
+    const size_t rows = divide_up(shape_.m, row_blocks_);
+    per_worker += rows * copied_row_stride(divide_up(shape_.k, k_blocks_));
+  }
+  if (b_source_ == BSource::plain) (pack_per_chunk_ ? per_worker : shared) += packed_b_floats();
+  return shared + width * per_worker;
+}
+
+// One run: the operands of a plan, and the walk over a chunk.
+class GemmRun {
+ public:
+  GemmRun(const GemmPlan& plan, const float* a, float* c, const Epilogue& epilogue)
+      : p_(plan), s_(plan.shape_), a_(a), c_(c), e_(epilogue) {
+    args_.alpha = e_.alpha;
+    args_.bias_scale = e_.bias_scale;
+    clip_ = is_clip(e_, args_.low, args_.high);
+    lanes_ = p_.tiles_->lanes;
+    width_ = 2 * lanes_;
+  }
+
+  void chunk(size_t entry, size_t row_block, size_t group, const float* packed, float* copy) const {
+    const size_t row0 = cut(s_.m, p_.row_blocks_, row_block), row1 = cut(s_.m, p_.row_blocks_, row_block + 1);
+    const size_t panel0 = group * p_.group_panels_;
+    const size_t panel1 = std::min(p_.panels_, panel0 + p_.group_panels_);
+    Block block;
+    block.entry = entry;
+    const size_t i = entry / s_.batch[1], j = entry % s_.batch[1];
+    const float* a = a_ + offset(s_.a_batch, i, j);
+    block.c = c_ + offset(s_.c_batch, i, j);
+    block.residual = e_.residual ? e_.residual + offset(e_.residual_batch, i, j) : nullptr;
+    for (size_t kb = 0; kb < p_.k_blocks_; ++kb) {
+      block.k0 = cut(s_.k, p_.k_blocks_, kb);
+      block.k1 = cut(s_.k, p_.k_blocks_, kb + 1);
+      block.first = kb == 0;
+      block.last = kb + 1 == p_.k_blocks_;
+      block.a = a + (s_.trans_a ? block.k0 * s_.lda + row0 : row0 * s_.lda + block.k0);
+      block.a_row = s_.lda;
+      if (p_.copy_a_) {
+        block.a_row = copied_row_stride(block.k1 - block.k0);
+        p_.pack_.rows(block.a, s_.lda, s_.trans_a, row1 - row0, block.k1 - block.k0, copy, block.a_row);
+        block.a = copy;
+      }
+      walk(block, row0, row1, panel0, panel1, packed);
+    }
+  }
+
+ private:
+  struct Block {
+    size_t entry, k0, k1;
+    bool first, last;  // of the pieces of k
+    const float* a;    // the block's first row
+    size_t a_row;
+    float* c;  // of the batch entry
+    const float* residual;
+  };
+
+  static ptrdiff_t offset(const ptrdiff_t (&stride)[2], size_t i, size_t j) {
+    return static_cast<ptrdiff_t>(i) * stride[0] + static_cast<ptrdiff_t>(j) * stride[1];
+  }
+
+  void walk(const Block& block, size_t row0, size_t row1, size_t panel0, size_t panel1,
+            const float* packed) const {
+    const TileTable& tiles = *p_.tiles_;
+    const size_t rows = row1 - row0;
+    const size_t row_tiles = divide_up(rows, tiles.max_rows);
+    const size_t wide = rows <= 4 ? tiles.wide_panels[rows - 1] : 1;
+    for (size_t panel = panel0; panel < panel1;) {
+      const bool narrow = s_.n - panel * width_ <= lanes_;
+      const bool use_wide = wide > 1 && panel + wide <= panel1 && s_.n > (panel + wide - 1) * width_ + lanes_;
+      const size_t side = use_wide ? wide : 1;
+      for (size_t t = 0; t < row_tiles; ++t) {
+        const size_t i0 = cut(rows, row_tiles, t), i1 = cut(rows, row_tiles, t + 1);
+        const TileFn fn = use_wide ? tiles.wide[i1 - i0 - 1]
+                                   : (narrow ? tiles.narrow : tiles.normal)[i1 - i0 - 1];
+        tile(block, fn, row0 + i0, i1 - i0, block.a + i0 * block.a_row, panel, side,
+             packed + panel * width_ * s_.k + block.k0 * (narrow ? lanes_ : width_));
+      }
+      panel += side;
+    }
+  }
+
+  void tile(const Block& block, TileFn fn, size_t row, size_t rows, const float* a, size_t panel, size_t side,
+            const float* b) const {
+    const size_t col = panel * width_, cols = std::min(side * width_, s_.n - col);
+    TileArgs t = args_;
+    t.a = a;
+    t.a_row = static_cast<ptrdiff_t>(block.a_row);
+    t.steps = 1;
+    t.inner = block.k1 - block.k0;
+    t.b = b;
+    t.b_panel = width_ * s_.k;
+    t.c = block.c + row * s_.ldc + col;
+    t.c_row = s_.ldc;
+    t.c_vector = t.add_vector = lanes_;
+    t.cols = cols;
+    if (!block.first) {
+      t.add = t.c;
+      t.add_row = s_.ldc;
+      t.beta = 1.0f;
+    } else if (block.residual) {
+      t.add = block.residual + row * e_.residual_stride + col;
+      t.add_row = e_.residual_stride;
+      t.beta = e_.beta;
+    }
+    if (block.last) {
+      if (e_.bias) (e_.bias_axis == BiasAxis::rows ? t.bias_row : t.bias_col) =
+          e_.bias + (e_.bias_axis == BiasAxis::rows ? row : col);
+      t.clip = clip_;
+    }
+    fn(&t);
+    if (!block.last) return;
+    if (!clip_ && e_.activation != Activation::none)
+      p_.activate_(e_.activation, e_.low, e_.high, t.c, rows, cols, s_.ldc);
+    if (e_.post) e_.post(e_.post_context, t.c, block.entry, row, rows, col, cols, s_.ldc);
+  }
+
+  const GemmPlan& p_;
+  const GemmShape& s_;
+  const float* a_;
+  float* c_;
+  const Epilogue& e_;
+  TileArgs args_ = {};
+  bool clip_ = false;
+  size_t lanes_ = 0, width_ = 0;
+};
+
+void pack_b(const GemmPlan& plan, const void* b, float* packed, Parallel& parallel) {
+  const GemmShape& s = plan.shape_;
+  const size_t lanes = plan.tiles_->lanes, width = 2 * lanes;
+  const size_t per_chunk = std::max<size_t>(1, (1 << 16) / std::max<size_t>(1, s.k * width));
+  const auto body = [&](size_t chunk, size_t) {
+    const size_t end = std::min(plan.panels_, (chunk + 1) * per_chunk);
+    for (size_t panel = chunk * per_chunk; panel < end; ++panel) {
+      const size_t col = panel * width, cols = std::min(width, s.n - col);
+      const char* from = static_cast<const char*>(b) + (s.trans_b ? col * s.ldb : col) * sizeof(float);
+      plan.pack_.panel(from, s.ldb, s.trans_b, s.k, cols, cols <= lanes ? lanes : width, packed + col * s.k);
+    }
+  };
+  const size_t chunks = divide_up(plan.panels_, per_chunk);
+  if (chunks == 1)
+    body(0, 0);
+  else
+    parallel.run(chunks, body);
+}
+
+void run_gemm(const GemmPlan& plan, const float* a, const float* b, float* c, const Epilogue& epilogue,
+              float* scratch, Parallel& parallel) {
+  const GemmRun run(plan, a, c, epilogue);
+  const GemmShape& s = plan.shape_;
+  const size_t per_entry = plan.row_blocks_ * plan.column_groups_;
+  const size_t packed = plan.packed_b_floats();
+  const auto b_of = [&](size_t entry) {
+    return b + static_cast<ptrdiff_t>(entry / s.batch[1]) * s.b_batch[0] +
+           static_cast<ptrdiff_t>(entry % s.batch[1]) * s.b_batch[1];
+  };
+  const auto for_chunks = [&](size_t chunks, auto body) {
+    if (chunks == 1)
+      body(size_t{0}, size_t{0});
+    else
+      parallel.run(chunks, body);
+  };
+  if (plan.pack_per_chunk_) {
+    const size_t per_worker = plan.scratch_floats(1);
+    for_chunks(plan.entries_, [&](size_t entry, size_t worker) {
+      float* own = scratch + worker * per_worker;
+      Serial serial;
+      pack_b(plan, b_of(entry), own, serial);
+      run.chunk(entry, 0, 0, own, own + packed);
+    });
+    return;
+  }
+  const bool plain = plan.b_source_ == BSource::plain;
+  float* copies = plain ? scratch + packed : scratch;
+  const size_t copy_floats = plan.scratch_floats(1) - (plain ? packed : 0);
+  const size_t together = plain ? 1 : plan.entries_;  // entries that share one packed B
+  for (size_t entry = 0; entry < plan.entries_; entry += together) {
+    if (plain) pack_b(plan, b_of(entry), scratch, parallel);
+    for_chunks(together * per_entry, [&](size_t chunk, size_t worker) {
+      const size_t part = chunk % per_entry;
+      run.chunk(entry + chunk / per_entry, part / plan.column_groups_, part % plan.column_groups_,
+                plain ? scratch : b, copies + worker * copy_floats);
+    });
+  }
+}
+
+}  // namespace sx::kernels
