@@ -56,7 +56,7 @@ def ctest(folder: str, *options: str, **environment: str) -> None:
 
 
 @step
-def format() -> None:  # noqa: A001
+def format() -> None:
     if files := tracked("*.cc", "*.h", "*.hpp", "*.c"):
         sh("clang-format-14", "--dry-run", "-Werror", *files)
     sh(sys.executable, "-m", "ruff", "format", "-q", "--check", ".")
