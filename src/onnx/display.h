@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text from a model, made fit to be shown: control characters and bytes that are not UTF-8 are escaped.
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace sx::onnx {
+
+std::string escaped(std::string_view text);                     // a\nb, \x80
+std::string quoted(std::string_view text, size_t limit = 120);  // 'a\nb', cut with … after `limit` bytes
+
+}  // namespace sx::onnx

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/external_data.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "base/format.h"
+#include "onnx/display.h"
+
+namespace sx::onnx {
+namespace {
+
+struct Fd {
+  int value = -1;
+  ~Fd() {
+    if (value >= 0) ::close(value);
+  }
+};
+
+Result<uint64_t> parse_number(std::string_view text, std::string_view key) {
+  uint64_t value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || problem != std::errc() || end != text.data() + text.size()) {
+    return error(Code::invalid_model, "external data: {} must be a number that is not negative, found {}",
+                 key, quoted(text));
+  }
+  return value;
+}
+
+// Walks the location from the folder, one name at a time, never through a symbolic link, so that neither a
+// link that lies there now nor one that is put there meanwhile leads out of it.
+Result<std::string> walk(const std::string& folder, std::string_view location) {
+  Fd at{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (at.value < 0) return error(Code::io, "cannot open the model's folder: {}", std::strerror(errno));
+  std::string_view rest = location;
+  while (!rest.empty()) {
+    const size_t slash = rest.find('/');
+    const std::string name(rest.substr(0, slash));
+    rest = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
+    if (name.empty() || name == ".") continue;
+    const bool last = rest.find_first_not_of("/.") == std::string_view::npos;
+    struct stat st {};
+    if (::fstatat(at.value, name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) {
+      return error(errno == ENOENT ? Code::not_found : Code::io, "cannot open external data {}: {}",
+                   quoted(location), std::strerror(errno));
+    }
+    if (S_ISLNK(st.st_mode)) {
+      return error(Code::invalid_model, "external data {} goes through the symbolic link {}",
+                   quoted(location), quoted(name))
+          .advise("Replace the link by the file: data must lie in the model's folder itself.");
+    }
+    if (last) {
+      if (S_ISREG(st.st_mode)) break;
+      return error(Code::invalid_model, "external data {} is not a regular file", quoted(location));
+    }
+    if (!S_ISDIR(st.st_mode)) {
+      return error(Code::invalid_model, "external data {}: {} is not a folder", quoted(location),
+                   quoted(name));
+    }
+    const int next = ::openat(at.value, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (next < 0)
+      return error(Code::io, "cannot open external data {}: {}", quoted(location), std::strerror(errno));
+    ::close(std::exchange(at.value, next));
+  }
+  return folder + "/" + std::string(location);
+}
+
+}  // namespace
+
+struct ExternalFiles::State {
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<const MappedFile>, std::less<>> files;
+};
+
+ExternalFiles::ExternalFiles(std::string folder, LoadMode load)
+    : folder_(std::move(folder)), load_(load), state_(std::make_unique<State>()) {}
+ExternalFiles::~ExternalFiles() = default;
+
+Status check_location(std::string_view location) {
+  if (location.empty()) return error(Code::invalid_model, "external data has no location");
+  if (location.find('\0') != std::string_view::npos) {
+    return error(Code::invalid_model, "external data location {} holds a NUL byte", quoted(location));
+  }
+  // A backslash or a drive letter means a path on another system; refused everywhere so that a file means the
+  // same.
+  if (location.find('\\') != std::string_view::npos) {
+    return error(Code::invalid_model, "external data location {} holds a backslash", quoted(location));
+  }
+  const bool drive = location.size() >= 2 && location[1] == ':';
+  if (location.front() == '/' || drive) {
+    return error(Code::invalid_model,
+                 "external data location {} is absolute, expected a path in the model's folder",
+                 quoted(location));
+  }
+  for (size_t begin = 0; begin <= location.size();) {
+    const size_t slash = std::min(location.find('/', begin), location.size());
+    if (location.substr(begin, slash - begin) == "..") {
+      return error(Code::invalid_model, "external data location {} climbs out of the model's folder",
+                   quoted(location));
+    }
+    begin = slash + 1;
+  }
+  if (location.back() == '/' || location == "." || location.ends_with("/.")) {
+    return error(Code::invalid_model, "external data location {} is a folder", quoted(location));
+  }
+  return {};
+}
+
+Result<std::shared_ptr<const MappedFile>> ExternalFiles::open(std::string_view location) {
+  SX_TRY(check_location(location));
+  std::lock_guard lock(state_->mutex);
+  if (auto it = state_->files.find(location); it != state_->files.end()) return it->second;
+  SX_ASSIGN(const std::string path, walk(folder_, location));
+  SX_ASSIGN(std::shared_ptr<const MappedFile> file, MappedFile::open(path, load_));
+  state_->files.emplace(location, file);
+  return file;
+}
+
+void ExternalFiles::provide(std::string location, std::shared_ptr<const MappedFile> file) {
+  std::lock_guard lock(state_->mutex);
+  state_->files[std::move(location)] = std::move(file);
+}
+
+Result<ExternalInfo> external_info(const TensorProto& tensor) {
+  ExternalInfo info;
+  bool seen_location = false, seen_checksum = false;
+  for (const StringStringEntryProto& e : tensor.external_data) {
+    bool again = false;
+    if (e.key == "location") {
+      again = std::exchange(seen_location, true);
+      info.location = e.value;
+    } else if (e.key == "offset") {
+      again = info.offset.has_value();
+      SX_ASSIGN(info.offset, parse_number(e.value, "offset"));
+    } else if (e.key == "length") {
+      again = info.length.has_value();
+      SX_ASSIGN(info.length, parse_number(e.value, "length"));
+    } else if (e.key == "checksum") {
+      again = std::exchange(seen_checksum, true);
+      info.checksum = e.value;
+    } else if (e.key != "basepath") {  // written by the onnx package; never used to find the file
+      return error(Code::invalid_model,
+                   "external data: unknown key {}, expected location, offset, length or checksum",
+                   quoted(e.key));
+    }
+    if (again) return error(Code::invalid_model, "external data: {} occurs twice", quoted(e.key));
+  }
+  SX_TRY(check_location(info.location));
+  return info;
+}
+
+Result<ExternalBytes> external_bytes(const TensorProto& tensor, uint64_t expected, ExternalFiles* files) {
+  SX_ASSIGN(const ExternalInfo info, external_info(tensor));
+  if (!files) {
+    return error(Code::invalid_argument,
+                 "external data {} is needed, but the model came from memory without a folder",
+                 quoted(info.location));
+  }
+  SX_ASSIGN(std::shared_ptr<const MappedFile> file, files->open(info.location));
+  const uint64_t size = file->bytes().size(), offset = info.offset.value_or(0);
+  if (offset > size) {
+    return error(Code::invalid_model, "external data starts at byte {}, the file {} has {}", offset,
+                 quoted(info.location), size);
+  }
+  const uint64_t length = info.length.value_or(expected);
+  if (length != expected) {
+    return error(Code::invalid_model, "external data has length {}, type and dims need {} bytes", length,
+                 expected);
+  }
+  if (length > size - offset) {
+    return error(Code::invalid_model, "external data needs {} bytes at offset {}, the file {} has {}", length,
+                 offset, quoted(info.location), size);
+  }
+  return ExternalBytes{file->bytes().subspan(offset, length), std::move(file)};
+}
+
+}  // namespace sx::onnx
