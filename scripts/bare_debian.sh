@@ -13,6 +13,7 @@ folder=${1:-$(mktemp -d)}
 commands=("$@")
 [ "${#commands[@]}" -gt 0 ] || commands=("make demo" "make test" "make demo" "make test")
 root=$folder/debian
+mkdir -p "$root"
 
 # The archive that this machine installs its own packages from.
 mirror=$(apt-get indextargets --format '$(SITE) $(CODENAME)' 'Created-By: Packages' |
@@ -32,11 +33,6 @@ cp /etc/apt/apt.conf.d/*prox* "$root/etc/apt/apt.conf.d/" 2>/dev/null || true
 rm -rf "$root/root/clone"
 git clone -q "$repository" "$root/root/clone"
 
-undo() { umount "$root/dev" "$root/proc" 2>/dev/null || true; }
-trap undo EXIT
-mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
-mountpoint -q "$root/dev" || mount --rbind /dev "$root/dev"
-
 environment=(HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin)
 while IFS='=' read -r name value; do
   case "$name" in
@@ -47,7 +43,9 @@ done < <(env)
 report=()
 for command in "${commands[@]}"; do
   start=$SECONDS status=0
-  chroot "$root" env -i "${environment[@]}" bash -c "cd /root/clone && $command" || status=$?
+  # Mounts in a namespace of their own: they end with the command.
+  unshare --mount bash -c 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" "${@}"' \
+    "$root" env -i "${environment[@]}" bash -c "cd /root/clone && $command" || status=$?
   report+=("$(printf '%-12s %5d s  status %d' "$command" "$((SECONDS - start))" "$status")")
 done
 printf '%s\n' "${report[@]}"

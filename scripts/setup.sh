@@ -30,8 +30,9 @@ else
       command -v sudo >/dev/null || { echo "setup: run as root, or install sudo, to add: ${missing[*]}" >&2; exit 1; }
       root=(sudo)
     fi
-    "${root[@]}" apt-get update -q
-    "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+    "${root[@]}" apt-get update -qq
+    "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
+      apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
   fi
 fi
 
