@@ -17,6 +17,7 @@ class Builder {
  public:
   Builder(Graph& graph, BodyId body, NodeId before = kNoNode) : graph_(graph), body_(body), before_(before) {}
   Graph& graph() { return graph_; }
+  const Graph& graph() const { return graph_; }
   BodyId body() const { return body_; }
 
   ValueId constant(Tensor t) { return graph_.add_constant(body_, Value(std::move(t))); }
@@ -27,13 +28,25 @@ class Builder {
   std::vector<ValueId> ops(std::string_view name, std::vector<ValueId> inputs, Attrs attrs, size_t outputs,
                            std::string_view domain = "");
   NodeId last() const { return last_; }
+  // The first thing that went wrong: an operator that is not there, inputs that do not fit it.
+  const Status& status() const { return status_; }
+  void set_origin(std::string_view origin) { origin_ = origin; }  // for every node made from now on
 
  private:
   Graph& graph_;
   BodyId body_;
   NodeId before_;
   NodeId last_ = kNoNode;
+  std::string origin_;
+  Status status_;
 };
+
+// A scalar of a numeric element type; empty for strings and types narrower than a byte.
+Tensor scalar_of(DType type, double value);
+
+// `now` stands where `old` stood, in nodes and as a body's output. An output of the main body keeps its name: a copy
+// is made where `now` already has a name that users know (an input, a constant, another output).
+void substitute(Graph& graph, ValueId old, ValueId now);
 
 // For Op::body: the node's inputs and attributes, and where the outputs go.
 class BodyBuilder : public Builder {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lift: how an old version of an operator is said in newer ones. A lift either edits the node in place (attributes,
 // inputs), which brings it to the next newer version, or builds newest-version nodes and names their values with
-// replace().
+// replace(). A node that set_type() made another operator counts as that operator's newest version.
 #pragma once
 #include <initializer_list>
 #include <span>
@@ -42,6 +42,8 @@ class Lift {
   void replace(std::initializer_list<ValueId> outputs);  // these values take the place of the node's outputs
   bool replaced() const { return replaced_; }
   const Op* become() const { return become_; }
+  // The first thing that went wrong while building.
+  const Status& status() const { return status_; }
 
   template <class... Args>
   Status fail(fmt::format_string<Args...> text, Args&&... args) const {
@@ -56,6 +58,7 @@ class Lift {
   int from_;
   bool replaced_ = false;
   const Op* become_ = nullptr;
+  Status status_;
 };
 
 }  // namespace sx
