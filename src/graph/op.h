@@ -104,6 +104,7 @@ struct Op {
   // Where output `output` can be a view of input `view_of`: fills its offset and strides; false: it must be copied.
   bool (*view)(const ViewArgs&, size_t output, ViewMap&) = nullptr;
   int view_of = 0;
+  bool view_keeps_order = false;                           // a contiguous input always gives a contiguous view
   bool pure = true;                                        // false: random numbers; never folded or merged
   bool control_flow = false;                               // has bodies that run: If, Loop, Scan, SequenceMap
 

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// BlockPool: recycled memory of a session, so that a warm run allocates nothing. Arenas of frames and values whose
+// size is known only during a run come from here.
+#pragma once
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/provider.h"
+
+namespace sx {
+
+struct Block {
+  void* data = nullptr;
+  size_t bytes = 0;
+  explicit operator bool() const { return data != nullptr; }
+};
+
+class BlockPool {
+ public:
+  explicit BlockPool(MemorySpace* space = nullptr) : space_(space) {}  // null: host memory
+  ~BlockPool();
+  BlockPool(const BlockPool&) = delete;
+  BlockPool& operator=(const BlockPool&) = delete;
+
+  Result<Block> take(size_t bytes);   // the smallest free block that is large enough, or a new one
+  void give(Block block);
+  size_t held_bytes() const;          // free and taken
+  void trim();                        // releases every free block
+
+ private:
+  MemorySpace* space_;
+  mutable std::mutex mutex_;
+  std::vector<Block> free_;
+  size_t held_ = 0;
+};
+
+}  // namespace sx
