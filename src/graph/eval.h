@@ -61,6 +61,7 @@ class Eval {
   bool widen = false;
   std::vector<Value>& results() { return out_; }
   void set_wanted(size_t i, bool wanted) { wanted_[i] = wanted; }
+  const Op& op() const { return op_; }
 
  private:
   const Op& op_;

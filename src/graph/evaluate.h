@@ -28,6 +28,8 @@ Result<std::vector<Value>> evaluate_op(const Op& op, const Attrs& attrs, std::sp
                                        Eval::RunBody run_body = {});
 Result<std::vector<Value>> evaluate_body(const Graph& graph, BodyId body, std::span<const Value> inputs,
                                          const EvaluateOptions& options, FindValue scope = {});
+// float32, float16 and bfloat16 as float64, complex64 as complex128, inside sequences and maps too; others unchanged.
+Result<Value> widen(const Value& value);
 Result<std::vector<Value>> evaluate_graph(const Graph& graph, std::span<const Value> inputs,
                                           const EvaluateOptions& options);
 

@@ -96,6 +96,8 @@ class Infer {
   mutable std::vector<std::vector<Dim>> from_constants_;  // elements made from constants on demand
 };
 
+DType widened(DType t);  // float64 for float32, float16 and bfloat16, complex128 for complex64: what truth computes in
+
 // Inference that many operators share.
 Status infer_same(Infer& i);                    // output 0 is like input 0
 Status infer_broadcast(Infer& i);               // output 0: broadcast of all inputs, element type of input 0
