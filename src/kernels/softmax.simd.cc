@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax of one row, and of columns side by side (the axis is not the last one).
+#include "kernels/vec_math.h"
+
+namespace sx::SX_ISA {
+namespace {
+
+// y = scale x + mask; gives the largest.
+float shift_row(const float* x, float* y, size_t n, float scale, const float* mask) {
+  Vec top = set1(-kInf);
+  const Vec s = set1(scale);
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    const Vec v = mask ? fma(load(x + i), s, load(mask + i)) : load(x + i) * s;
+    store(y + i, v);
+    top = max(v, top);
+  }
+  if (i < n) {
+    const size_t rest = n - i;
+    const Vec v =
+        mask ? fma(load_part(x + i, rest), s, load_part(mask + i, rest)) : load_part(x + i, rest) * s;
+    store_part(y + i, rest, v);
+    top = max(select(first_lanes(rest), v, top), top);
+  }
+  return reduce_max(top);
+}
+
+float max_row(const float* x, size_t n) {
+  Vec a = set1(-kInf), b = a;
+  size_t i = 0;
+  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
+    a = max(load(x + i), a);
+    b = max(load(x + i + kLanes), b);
+  }
+  for (; i + kLanes <= n; i += kLanes) a = max(load(x + i), a);
+  if (i < n) b = max(select(first_lanes(n - i), load_part(x + i, n - i), b), b);
+  return reduce_max(max(a, b));
+}
+
+// y = e^(x - top), unless y is null; gives the sum.
+float exp_row(const float* x, float* y, size_t n, float top) {
+  Vec a = zero(), b = zero();
+  const Vec t = set1(top);
+  size_t i = 0;
+  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
+    const Vec p = exp_nonpositive(load(x + i) - t), q = exp_nonpositive(load(x + i + kLanes) - t);
+    if (y) store(y + i, p), store(y + i + kLanes, q);
+    a = a + p;
+    b = b + q;
+  }
+  for (; i < n; i += kLanes) {
+    const size_t rest = n - i < kLanes ? n - i : kLanes;
+    const Vec p = select(first_lanes(rest), exp_nonpositive(load_part(x + i, rest) - t), zero());
+    if (y) store_part(y + i, rest, p);
+    a = a + p;
+  }
+  return reduce_add(a + b);
+}
+
+template <class F>
+SX_INLINE void each(const float* x, float* y, size_t n, F f) {
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) store(y + i, f(load(x + i)));
+  if (i < n) store_part(y + i, n - i, f(load_part(x + i, n - i)));
+}
+
+}  // namespace
+
+void softmax_row(const float* x, float* y, size_t n, float scale, const float* mask, bool logarithm) {
+  if (n == 0) return;
+  const bool shifted = mask || scale != 1.0f;
+  const float top = shifted ? shift_row(x, y, n, scale, mask) : max_row(x, n);
+  if (shifted) x = y;
+  if (logarithm) {
+    const Vec t = set1(top), l = log(set1(exp_row(x, nullptr, n, top)));
+    each(x, y, n, [&](Vec v) { return v - t - l; });
+  } else {
+    const Vec r = 1.0f / set1(exp_row(x, y, n, top));
+    each(y, y, n, [&](Vec v) { return v * r; });
+  }
+}
+
+// Columns [0, count) of [n, inner], count at most kColumns.
+constexpr size_t kColumns = 256;
+void softmax_columns(const float* x, float* y, size_t n, size_t inner, size_t count, bool logarithm) {
+  float top[kColumns], sum[kColumns];
+  const auto columns = [&](auto f) {
+    for (size_t c = 0; c < count; c += kLanes) f(c, count - c < kLanes ? count - c : kLanes);
+  };
+  const auto part = [](const float* p, size_t k) { return k == kLanes ? load(p) : load_part(p, k); };
+  const auto put = [](float* p, size_t k, Vec v) { k == kLanes ? store(p, v) : store_part(p, k, v); };
+  columns([&](size_t c, size_t) { store(top + c, set1(-kInf)), store(sum + c, zero()); });
+  for (size_t i = 0; i < n; ++i)
+    columns([&](size_t c, size_t k) { store(top + c, max(part(x + i * inner + c, k), load(top + c))); });
+  for (size_t i = 0; i < n; ++i)
+    columns([&](size_t c, size_t k) {
+      const Vec p = exp_nonpositive(part(x + i * inner + c, k) - load(top + c));
+      if (!logarithm) put(y + i * inner + c, k, p);
+      store(sum + c, load(sum + c) + p);
+    });
+  columns([&](size_t c, size_t) { store(sum + c, logarithm ? log(load(sum + c)) : 1.0f / load(sum + c)); });
+  for (size_t i = 0; i < n; ++i)
+    columns([&](size_t c, size_t k) {
+      const size_t at = i * inner + c;
+      if (logarithm)
+        put(y + at, k, part(x + at, k) - load(top + c) - load(sum + c));
+      else
+        put(y + at, k, part(y + at, k) * load(sum + c));
+    });
+}
+
+}  // namespace sx::SX_ISA
