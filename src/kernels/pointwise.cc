@@ -85,22 +85,22 @@ PointwiseBuilder::Value PointwiseBuilder::push(const Item& item) {
 }
 
 PointwiseBuilder::Value PointwiseBuilder::input(PwType type) {
-  return push({Item::input, int_class(type), type, 0, {}});
+  return push({Item::kInput, int_class(type), type, 0, {}});
 }
 
 PointwiseBuilder::Value PointwiseBuilder::constant(float value) {
-  Item item = {Item::constant_float, false, PwType::f32, 0, {}};
+  Item item = {Item::kConstantFloat, false, PwType::f32, 0, {}};
   item.s.p = value;
   return push(item);
 }
 
 PointwiseBuilder::Value PointwiseBuilder::constant_int(int64_t value) {
-  return push({Item::constant_int, true, PwType::i64, value, {}});
+  return push({Item::kConstantInt, true, PwType::i64, value, {}});
 }
 
 PointwiseBuilder::Value PointwiseBuilder::op(PwOp op, Value a, Value b, Value c) {
   return push(
-      {Item::step, facts(op).classes[facts(op).operands] == 'i', PwType::f32, 0, {op, 0, a, b, c, 0, 0}});
+      {Item::kStep, facts(op).classes[facts(op).operands] == 'i', PwType::f32, 0, {op, 0, a, b, c, 0, 0}});
 }
 
 PointwiseBuilder::Value PointwiseBuilder::op_with(PwOp op, Value a, float p, float q) {
@@ -117,14 +117,14 @@ Status PointwiseBuilder::number_operands(PointwiseProgram& program) {
   slot_.assign(items_.size(), 0);
   uint16_t next = 0;
   for (size_t i = 0; i < items_.size(); ++i) {
-    if (items_[i].kind != Item::input) continue;
+    if (items_[i].kind != Item::kInput) continue;
     slot_[i] = next++;
     program.inputs_.push_back(items_[i].type);
   }
   if (next > kPwMaxInputs)
     return error(Code::unsupported, "a pointwise program has {} inputs, at most {} fit", next, kPwMaxInputs);
   for (size_t i = 0; i < items_.size(); ++i) {
-    if (items_[i].kind != Item::constant_float && items_[i].kind != Item::constant_int) continue;
+    if (items_[i].kind != Item::kConstantFloat && items_[i].kind != Item::kConstantInt) continue;
     slot_[i] = next++;
     program.float_constants_.push_back(items_[i].s.p);
     program.int_constants_.push_back(items_[i].int_value);
@@ -210,7 +210,7 @@ Result<PointwiseProgram> PointwiseBuilder::build() {
   PointwiseProgram program;
   SX_TRY(number_operands(program));
   for (size_t i = 0; i < items_.size(); ++i)
-    if (items_[i].kind == Item::step) SX_TRY(translate(i, program));
+    if (items_[i].kind == Item::kStep) SX_TRY(translate(i, program));
   program.is_int_.resize(items_.size());
   for (size_t i = 0; i < items_.size(); ++i) program.is_int_[slot_[i]] = items_[i].is_int;
   SX_TRY(bind_outputs(program));

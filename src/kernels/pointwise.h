@@ -78,7 +78,7 @@ class PointwiseBuilder {
 
  private:
   struct Item {
-    enum Kind : uint8_t { input, constant_float, constant_int, step } kind;
+    enum Kind : uint8_t { kInput, kConstantFloat, kConstantInt, kStep } kind;
     bool is_int;
     PwType type;
     int64_t int_value;
