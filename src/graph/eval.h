@@ -59,6 +59,7 @@ class Eval {
   const Cancel* cancel = nullptr;
   Accumulate accumulate = Accumulate::automatic;
   bool widen = false;
+  std::span<const Type> out_types;  // what inference knows of the outputs; empty without a graph
   std::vector<Value>& results() { return out_; }
   void set_wanted(size_t i, bool wanted) { wanted_[i] = wanted; }
   const Op& op() const { return op_; }

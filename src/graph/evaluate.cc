@@ -253,11 +253,12 @@ Result<Value> widen(const Value& value) {
 
 Result<Values> evaluate_op(const Op& op, const Attrs& attrs, std::span<const Value> inputs,
                            std::span<const bool> wanted, const EvaluateOptions& options,
-                           Eval::RunBody run_body) {
+                           Eval::RunBody run_body, std::span<const Type> out_types) {
   if (!op.eval && op.body) return evaluate_expansion(op, attrs, inputs, wanted.size(), options);
   if (!op.eval) return error(Code::unsupported, "{} has no evaluation", op.name);
   Eval e(op, attrs, inputs, wanted.size());
   e.run_body = run_body;
+  e.out_types = out_types;
   e.cancel = options.cancel;
   e.widen = options.widen;
   if (options.widen) e.accumulate = Accumulate::f64;
@@ -289,7 +290,11 @@ Result<Values> evaluate_node(const Graph& graph, NodeId id, std::span<const Valu
   auto run_body = [&](BodyId body, std::span<const Value> in) {
     return evaluate_body(graph, body, in, options, scope);
   };
-  return evaluate_op(*node.op, node.attrs, inputs, {wanted.get(), n}, options, run_body)
+  std::vector<Type> types;
+  for (size_t i = 0; i < n && node.op->control_flow; ++i) {
+    types.push_back(wanted[i] ? graph.value(node.outputs[i]).type : Type());
+  }
+  return evaluate_op(*node.op, node.attrs, inputs, {wanted.get(), n}, options, run_body, types)
       .in(describe(graph, id));
 }
 
