@@ -23,10 +23,10 @@ struct Epilogue {
   float beta = 1.0f;
   Activation activation = Activation::none;
   float low = 0.0f, high = 0.0f;
-  // Called for each finished block of rows, while it is in the cache, from any worker. GEMM: rows and columns of
-  // one batch entry's C (rows = &C[row0][col0], stride floats apart; `entry` numbers the batch entry).
-  // Blocked convolution: row0 is the output position y * width + x, col0 the first channel, ncols its block,
-  // `entry` the image; padded lanes are set to zero again afterwards.
+  // Called for each finished block of rows while it is in the cache, from any worker: rows = &C[row0][col0], rows
+  // `stride` floats apart, `entry` the batch entry or image. On a blocked convolution row0 is the output position
+  // y * width + x and the columns are the channels of one block that exist; on a plain one rows are channels and
+  // columns positions.
   void (*post)(void* context, float* rows, size_t entry, size_t row0, size_t nrows, size_t col0, size_t ncols,
                size_t stride) = nullptr;
   void* post_context = nullptr;

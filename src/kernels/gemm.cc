@@ -5,21 +5,15 @@
 
 #include <algorithm>
 
+#include "kernels/cut.h"
+
 namespace sx::kernels {
 
 namespace {
 
-constexpr size_t kMaxInner = 2048;             // values of k summed before C is written
-constexpr size_t kRowBlockFloats = 96 * 1024;  // of A that stay in the cache
-constexpr size_t kMinChunkWork = 512 * 1024;   // multiplications: some 10 microseconds
-constexpr size_t kChunks = 48;                 // enough to balance any few threads
 constexpr size_t kMaxEntryFloats = 1 << 18;    // of a B that a chunk packs for itself
 
-size_t divide_up(size_t a, size_t b) { return (a + b - 1) / b; }
 size_t round_to_line(size_t floats) { return divide_up(floats, 16) * 16; }
-
-// Piece i of `total` cut into `pieces` nearly equal parts begins here.
-size_t cut(size_t total, size_t pieces, size_t i) { return total * i / pieces; }
 
 }  // namespace
 
@@ -36,18 +30,15 @@ GemmPlan::GemmPlan(const GemmShape& shape, BSource b)
   const size_t inner = std::max<size_t>(1, divide_up(s.k, k_blocks_));
   const size_t block_rows = std::max<size_t>(1, kRowBlockFloats / inner / max_rows) * max_rows;
   row_blocks_ = std::max<size_t>(1, divide_up(s.m, block_rows));
-  copy_a_ = s.trans_a || (s.m > 4 && s.lda % 256 == 0 && s.n >= 128);
+  copy_a_ = s.trans_a || (s.m > 4 && s.lda % 512 == 0 && s.n >= 128);
 
   const size_t work = std::max<size_t>(s.m, 8) * std::max<size_t>(s.k, 8) * panels_ * 2 * tiles_->lanes;
-  const size_t chunk_work = std::max(kMinChunkWork, work * entries_ / kChunks);
   pack_per_chunk_ = b == BSource::plain && entries_ > 1 && s.n * s.k <= kMaxEntryFloats && work < 16 * kMinChunkWork;
   if (pack_per_chunk_) {
     row_blocks_ = 1;
     group_panels_ = std::max<size_t>(1, panels_);
   } else {
-    const size_t per_panel = std::max<size_t>(1, work / std::max<size_t>(1, panels_ * row_blocks_));
-    group_panels_ = std::clamp<size_t>(chunk_work / per_panel, 1, std::max<size_t>(1, panels_));
-    group_panels_ = std::min(panels_ ? panels_ : 1, divide_up(group_panels_, 4) * 4);
+    group_panels_ = panels_per_chunk(panels_, work / std::max<size_t>(1, panels_ * row_blocks_), work * entries_);
   }
   column_groups_ = std::max<size_t>(1, divide_up(panels_, group_panels_));
 }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the vector parts of convolution are called with. Plain structs only.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace sx::kernels {
+
+struct ConvGeometry {
+  size_t in_h, in_w, out_w;
+  size_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left;
+};
+
+// Rows for tiles: row i holds the input values under the kernel at output position first + i, zeros where it
+// reaches over the edge. `piece0` and `piece1` bound the pieces of the sum.
+struct ConvGather {
+  ConvGeometry g;
+  const float* input;  // of the image and the group
+  size_t channels;     // of the group
+  size_t piece0, piece1;
+  size_t first, rows;
+  float* to;
+  size_t stride;
+};
+
+// Columns for tiles: to[k][width], one column for each of `cols` output positions from `first`, k running over
+// (channel, kernel row, kernel column) from k0 to k1. Plain input.
+struct ConvColumns {
+  ConvGeometry g;
+  const float* input;
+  size_t k0, k1;
+  size_t first, cols, width;
+  float* to;
+};
+
+// Positions [x0, x1) of output line y of one channel block of a depthwise convolution.
+struct ConvDepthwiseLine {
+  ConvGeometry g;
+  const float* input;    // of the image and the block
+  const float* weights;  // [kernel_h][kernel_w][lanes]
+  const float* bias;     // may be null; `channels` of it exist
+  const float* residual;  // of the line, may be null
+  float* output;          // of the line
+  size_t y, x0, x1, channels;
+  float alpha, beta, bias_scale, low, high;
+  uint8_t clip;
+};
+
+struct ConvTable {
+  void (*gather_blocked)(const ConvGather* args);
+  void (*gather_plain)(const ConvGather* args);
+  void (*columns)(const ConvColumns* args);
+  void (*depthwise)(const ConvDepthwiseLine* args);
+  // [out][channels][taps] at any address to panels of `width` columns, k in the order of the gather.
+  void (*pack_panel)(const void* weights, size_t channels, size_t taps, size_t cols, size_t width, float* packed);
+};
+
+}  // namespace sx::kernels
