@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of Scan: slices of the scan inputs go through the body with the states; what it makes is kept.
+#pragma once
+#include <vector>
+
+#include "graph/eval.h"
+
+namespace sx::ops {
+
+struct ScanSteps {
+  BodyId body = kNoBody;
+  std::vector<Value> states;        // before the first step; after the last one when done
+  std::vector<Tensor> inputs;       // sliced along `axes`
+  std::vector<size_t> axes;         // of the inputs
+  std::vector<int64_t> directions;  // of the inputs; 1: from the end
+  int64_t steps = 0;
+  std::vector<std::vector<Tensor>> kept;  // for each scan output, one tensor a step
+
+  Status run(const Eval& e);
+};
+
+// Attribute `name` with one number for each of n things; 0 where it is absent.
+Result<std::vector<int64_t>> one_each(const Attrs& attrs, std::string_view name, size_t n);
+
+}  // namespace sx::ops

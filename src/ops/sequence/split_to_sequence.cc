@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// SplitToSequence: a tensor cut along one axis into a sequence: by given sizes, in pieces of one size (the
+// last may be smaller), or, without `split`, one by one.
+#include <algorithm>
+
+#include "ops/engine/move.h"
+#include "ops/sequence/sequences.h"
+
+namespace sx::ops::split_to_sequence {
+
+static Status infer(Infer& i) {
+  Type element = Type::tensor(i.elem(0));
+  if (i.rank_known(0)) {
+    SX_ASSIGN(const size_t axis, i.axis(i.integer("axis"), i.rank(0)));
+    std::vector<Dim> dims = i.dims(0);
+    if (i.has(1)) {
+      dims[axis] = i.fresh("part");
+      std::vector<int64_t> sizes;
+      if (i.constant_ints(1, sizes) && !sizes.empty() && i.rank_known(1) && i.rank(1) == 1 &&
+          std::all_of(sizes.begin(), sizes.end(), [&](int64_t s) { return s == sizes[0]; })) {
+        dims[axis] = sizes[0];
+      }
+    } else if (i.integer("keepdims")) {
+      dims[axis] = 1;
+    } else {
+      dims.erase(dims.begin() + ptrdiff_t(axis));
+    }
+    element.shape = Shape(std::move(dims));
+  }
+  i.out(0) = Type::sequence(std::move(element));
+  return {};
+}
+
+// The sizes of the pieces.
+static Result<std::vector<int64_t>> pieces(const Eval& e, int64_t size) {
+  if (!e.has(1)) return std::vector<int64_t>(size_t(size), 1);
+  SX_ASSIGN(std::vector<int64_t> split, e.ints_of(1));
+  if (e.in(1).rank() == 0) {
+    if (split[0] <= 0) return e.fail("split must be positive, found {}", split[0]);
+    std::vector<int64_t> sizes;
+    for (int64_t at = 0; at < size; at += split[0]) sizes.push_back(std::min(split[0], size - at));
+    return sizes;
+  }
+  int64_t sum = 0;
+  for (int64_t s : split) {
+    if (s < 0) return e.fail("split has a negative size {}", s);
+    sum += s;
+  }
+  if (sum != size) return e.fail("split adds up to {}, the axis has {}", sum, size);
+  return split;
+}
+
+static Status eval(Eval& e) {
+  const Tensor& x = e.in(0);
+  SX_ASSIGN(const size_t axis, e.axis(e.integer("axis"), x.rank()));
+  const int64_t size = x.dims()[axis];
+  SX_ASSIGN(const std::vector<int64_t> sizes, pieces(e, size));
+  const int64_t outer = product(std::span(x.dims().begin(), axis));
+  const int64_t inner = product(std::span(x.dims().begin() + axis + 1, x.rank() - axis - 1));
+  std::vector<Value> items;
+  int64_t at = 0;
+  for (int64_t s : sizes) {
+    Dims dims = x.dims();
+    dims[axis] = s;
+    SX_ASSIGN(Tensor part, Tensor::allocate(x.type(), dims));
+    for (int64_t o = 0; o < outer; ++o) move_run(x, (o * size + at) * inner, part, o * s * inner, s * inner);
+    if (!e.has(1) && !e.integer("keepdims")) {
+      dims.erase(axis);
+      SX_ASSIGN(part, part.reshaped(dims));
+    }
+    items.push_back(std::move(part));
+    at += s;
+  }
+  e.set(0, Value::of_sequence(std::move(items)));
+  return {};
+}
+
+extern const Op op = {
+    .name = "SplitToSequence",
+    .in = {{"input", "T"}, {"split", "I", kOptional}},
+    .out = {{"output_sequence", "S"}},
+    .types = {{"T", kAll13}, {"I", kIndices}, {"S", sequences_of(kAll13)}},
+    .attrs = {attr_int("axis", 0), attr_int("keepdims", 1)},
+    .infer = infer,
+    .eval = eval,
+    .history = {{.since = 24}, {.since = 11, .types = {{"T", kOldAll}, {"S", sequences_of(kOldAll)}}}},
+};
+
+}  // namespace sx::ops::split_to_sequence
