@@ -48,6 +48,7 @@ Result<Values> evaluate_expansion(const Op& op, const Attrs& attrs, std::span<co
   const NodeId node = graph.add_node(kMainBody, &op, in, attrs, outputs);
   BodyBuilder builder(graph, node);
   SX_TRY(op.body(builder));
+  SX_TRY(builder.status());
   std::vector<ValueId> results = builder.results();
   results.resize(outputs, kNoValue);
   graph.remove_node(node);

@@ -35,6 +35,8 @@ Result<Tensor> Tensor::allocate(DType type, Dims dims) {
     t.buffer_ = Buffer::strings(size_t(t.count_));
   } else {
     SX_ASSIGN(t.buffer_, Buffer::allocate(t.bytes_));
+    // The unused bits of a sub-byte type's last byte are zero, so that equal tensors have equal bytes.
+    if (t.bytes_ > 0 && dtype_bits(type) < 8) static_cast<char*>(t.buffer_->mutable_data())[t.bytes_ - 1] = 0;
   }
   return t;
 }

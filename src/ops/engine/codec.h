@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Codec: elements of any numeric type as a compute class (f32, f64, i64, u64, c64, c128) and back, rounded once.
-// Operators name classes, never the 28 types:
+// Codec: elements of any numeric type as a compute class (f32, f64, i64, u64, c64, c128) and back, rounded
+// once. Operators name classes, never the 28 types:
 //
 //   return with_class<kFloatClasses>(e, e.in(0).type(), [&](auto zero) -> Status {
 //     using T = decltype(zero);
@@ -38,19 +38,41 @@ inline constexpr unsigned kAllClasses = kRealClasses | kComplexClasses;
 bool class_of(DType type, bool wide, Class& c);
 inline bool is_wide(const Eval& e) { return e.accumulate == Accumulate::f64; }
 
-template <class T> constexpr Class class_for();
-template <> constexpr Class class_for<float>() { return Class::f32; }
-template <> constexpr Class class_for<double>() { return Class::f64; }
-template <> constexpr Class class_for<int64_t>() { return Class::i64; }
-template <> constexpr Class class_for<uint64_t>() { return Class::u64; }
-template <> constexpr Class class_for<complex64>() { return Class::c64; }
-template <> constexpr Class class_for<complex128>() { return Class::c128; }
-template <> constexpr Class class_for<bool>() { return Class::boolean; }
+template <class T>
+constexpr Class class_for();
+template <>
+constexpr Class class_for<float>() {
+  return Class::f32;
+}
+template <>
+constexpr Class class_for<double>() {
+  return Class::f64;
+}
+template <>
+constexpr Class class_for<int64_t>() {
+  return Class::i64;
+}
+template <>
+constexpr Class class_for<uint64_t>() {
+  return Class::u64;
+}
+template <>
+constexpr Class class_for<complex64>() {
+  return Class::c64;
+}
+template <>
+constexpr Class class_for<complex128>() {
+  return Class::c128;
+}
+template <>
+constexpr Class class_for<bool>() {
+  return Class::boolean;
+}
 
 // Round half to even always, but for float8e8m0, which Cast may round up or down.
 enum class Rounding : uint8_t { nearest, up, down };
 struct EncodeOptions {
-  bool saturate = true;                  // small floats: out of range becomes the largest finite value; else NaN or ∞
+  bool saturate = true;  // small floats: out of range becomes the largest finite value; else NaN or ∞
   Rounding e8m0 = Rounding::up;
 };
 
@@ -69,13 +91,14 @@ void encode(Class c, const void* from, size_t n, DType type, void* data, int64_t
             const EncodeOptions& options = {});
 // Does the storage of `type` hold values of the class as they are?
 bool is_storage_of(DType type, Class c);
+bool is_storage_of(const Tensor& t, Class c);  // and is it aligned, too? Weights in a mapped file may not be.
 
 // All elements of a tensor in a class.
 template <class T>
 class Reader {
  public:
   explicit Reader(const Tensor& t) : keep_(t), size_(size_t(t.count())) {
-    if (is_storage_of(t.type(), class_for<T>())) {
+    if (is_storage_of(t, class_for<T>())) {
       data_ = static_cast<const T*>(t.data());
       return;
     }
@@ -103,8 +126,9 @@ class Reader {
 template <class T>
 class Writer {
  public:
-  explicit Writer(Tensor& t, EncodeOptions options = {}) : out_(t), options_(options), size_(size_t(t.count())) {
-    if (is_storage_of(t.type(), class_for<T>())) {
+  explicit Writer(Tensor& t, EncodeOptions options = {})
+      : out_(t), options_(options), size_(size_t(t.count())) {
+    if (is_storage_of(t, class_for<T>())) {
       data_ = static_cast<T*>(t.mutable_data());
     } else {
       own_.resize(size_);
@@ -150,12 +174,24 @@ template <unsigned Classes, class F>
 Status with_class(const Eval& e, DType type, F&& f) {
   Class c;
   if (class_of(type, is_wide(e), c) && (Classes >> unsigned(c) & 1u)) {
-    if constexpr (Classes & 1u << unsigned(Class::f32)) { if (c == Class::f32) return f(float()); }
-    if constexpr (Classes & 1u << unsigned(Class::f64)) { if (c == Class::f64) return f(double()); }
-    if constexpr (Classes & 1u << unsigned(Class::i64)) { if (c == Class::i64) return f(int64_t()); }
-    if constexpr (Classes & 1u << unsigned(Class::u64)) { if (c == Class::u64) return f(uint64_t()); }
-    if constexpr (Classes & 1u << unsigned(Class::c64)) { if (c == Class::c64) return f(complex64()); }
-    if constexpr (Classes & 1u << unsigned(Class::c128)) { if (c == Class::c128) return f(complex128()); }
+    if constexpr (Classes & 1u << unsigned(Class::f32)) {
+      if (c == Class::f32) return f(float());
+    }
+    if constexpr (Classes & 1u << unsigned(Class::f64)) {
+      if (c == Class::f64) return f(double());
+    }
+    if constexpr (Classes & 1u << unsigned(Class::i64)) {
+      if (c == Class::i64) return f(int64_t());
+    }
+    if constexpr (Classes & 1u << unsigned(Class::u64)) {
+      if (c == Class::u64) return f(uint64_t());
+    }
+    if constexpr (Classes & 1u << unsigned(Class::c64)) {
+      if (c == Class::c64) return f(complex64());
+    }
+    if constexpr (Classes & 1u << unsigned(Class::c128)) {
+      if (c == Class::c128) return f(complex128());
+    }
   }
   return no_class(e, type);
 }

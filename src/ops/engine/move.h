@@ -2,10 +2,10 @@
 // Move: elements of any type, strings and sub-byte types too, from one tensor to another, bit for bit.
 // Both tensors have the same element type. Strides and offsets count elements; strides may be 0 or negative.
 //
-//   move_strided(x, 0, strides_of_x_in_output_order, y, 0, contiguous_strides(y.dims()), y.dims());  // Transpose
-//   move_run(x, from, y, to, n);                                                                     // n neighbours
-//   move_each(x, y, [&](int64_t i) { return source_of(i); });                                        // y[i] = x[source]
-//   fill(y, value_tensor);                                                                           // one element everywhere
+//   move_strided(x, 0, strides_of_x_in_output_order, y, 0, contiguous_strides(y.dims()), y.dims());  //
+//   Transpose move_run(x, from, y, to, n); // n neighbours move_each(x, y, [&](int64_t i) { return
+//   source_of(i); });                                        // y[i] = x[source] fill(y, value_tensor); //
+//   one element everywhere
 #pragma once
 #include <span>
 
@@ -22,12 +22,14 @@ inline void move_one(const Tensor& from, int64_t from_index, Tensor& to, int64_t
   move_run(from, from_index, to, to_index, 1);
 }
 // Every element of `to` comes from source(its index); a negative source takes element 0 of `otherwise`.
-void move_each(const Tensor& from, Tensor& to, FunctionRef<int64_t(int64_t)> source, const Tensor* otherwise = nullptr);
+void move_each(const Tensor& from, Tensor& to, FunctionRef<int64_t(int64_t)> source,
+               const Tensor* otherwise = nullptr);
 void fill(Tensor& to, const Tensor& value, int64_t value_index = 0);
-void copy_all(const Tensor& from, Tensor& to);               // same count, other dims allowed
-bool same_bits(const Tensor& a, const Tensor& b);            // type, dims and contents
+void copy_all(const Tensor& from, Tensor& to);     // same count, other dims allowed
+bool same_bits(const Tensor& a, const Tensor& b);  // type, dims and contents
 
-Result<Tensor> permuted(const Tensor& x, std::span<const size_t> order);  // a transposed copy: axis i is x's order[i]
+Result<Tensor> permuted(const Tensor& x,
+                        std::span<const size_t> order);  // a transposed copy: axis i is x's order[i]
 
 // Steps through indices below dims in row-major order, one axis at a time from the last.
 class Odometer {

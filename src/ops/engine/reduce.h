@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reduce: one number from each group of elements (reduce), or one line from each line (along), for every type.
-// The engine gathers a group or a line into a contiguous span of the compute class, whatever the axes.
+// Reduce: one number from each group of elements (reduce), or one line from each line (along), for every
+// type. The engine gathers a group or a line into a contiguous span of the compute class, whatever the axes.
 //
 //   reduce(e, e.in(0), axes, e.out(0), [](auto x) { return max_of(x); });                 // ReduceMax
-//   reduce(e, e.in(0), axes, e.out(0), [](auto x) -> int64_t { … index of the best … });   // ArgMax: int64 out
-//   along<kFloatClasses>(e, e.in(0), {axis}, e.out(0), [](auto x, auto y) {                // Softmax
+//   reduce(e, e.in(0), axes, e.out(0), [](auto x) -> int64_t { … index of the best … });   // ArgMax: int64
+//   out along<kFloatClasses>(e, e.in(0), {axis}, e.out(0), [](auto x, auto y) {                // Softmax
 //     const auto top = max_of(x);
 //     for (size_t k = 0; k < x.size(); ++k) y[k] = std::exp(x[k] - top);
 //     const auto sum = sum_of(y);
 //     for (auto& v : y) v /= sum;
 //   });
 //
-// `x` is std::span<const T>, `y` std::span<T>. In `along` the output may be longer or shorter than the input along
-// the axis (TopK), the other axes agree; with several axes the line is their product, in row-major order.
+// `x` is std::span<const T>, `y` std::span<T>. In `along` the output may be longer or shorter than the input
+// along the axis (TopK), the other axes agree; with several axes the line is their product, in row-major
+// order.
 #pragma once
 #include <algorithm>
 #include <initializer_list>
@@ -35,9 +36,10 @@ Status reduce(Eval& e, const Tensor& x, Axes axes, Tensor& out, F f) {
   return with_class<Classes>(e, x.type(), [&](auto zero) {
     using T = decltype(zero);
     using R = ResultOf<decltype(f(std::span<const T>())), T>;
-    return reduce_groups(e, x, axes, out, class_for<T>(), class_for<R>(), [&](const void* p, size_t n, void* to) {
-      *static_cast<R*>(to) = R(f(std::span<const T>(static_cast<const T*>(p), n)));
-    });
+    return reduce_groups(e, x, axes, out, class_for<T>(), class_for<R>(),
+                         [&](const void* p, size_t n, void* to) {
+                           *static_cast<R*>(to) = R(f(std::span<const T>(static_cast<const T*>(p), n)));
+                         });
   });
 }
 
@@ -73,14 +75,16 @@ auto sum_of(S x) {
 template <class S>
 auto max_of(S x) {
   using T = std::remove_cv_t<typename S::element_type>;
-  T top = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+  T top = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
+                                               : std::numeric_limits<T>::lowest();
   for (T v : x) top = v > top || v != v ? v : top;
   return top;
 }
 template <class S>
 auto min_of(S x) {
   using T = std::remove_cv_t<typename S::element_type>;
-  T low = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+  T low = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
+                                               : std::numeric_limits<T>::max();
   for (T v : x) low = v < low || v != v ? v : low;
   return low;
 }

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/engine/reduce.h"
+
+#include "graph/op.h"
+#include "ops/engine/walk.h"
+
+namespace sx {
+namespace {
+
+// Splits a tensor's axes: `kept` to walk over, `lines` inside one group.
+struct Split {
+  Walk kept, lines;
+  int64_t length = 1;
+};
+
+Split split(const Tensor& x, Axes axes) {
+  Split s;
+  s.kept.strides.resize(1);
+  s.lines.strides.resize(1);
+  const Dims strides = contiguous_strides(x.dims());
+  for (size_t i = 0, k = 0; i < x.rank(); ++i) {
+    const bool inside = k < axes.size() && axes[k] == i;
+    if (inside) {
+      ++k;
+      s.length *= x.dims()[i];
+    }
+    Walk& w = inside ? s.lines : s.kept;
+    w.dims.push_back(x.dims()[i]);
+    w.strides[0].push_back(strides[i]);
+  }
+  return s;
+}
+
+// One group's elements as a contiguous run of the class: in place where they lie so, gathered otherwise.
+class Group {
+ public:
+  Group(const Tensor& t, const Walk& lines, int64_t length, Class c)
+      : t_(t), lines_(lines), length_(length), class_(c), size_(class_size(c)) {
+    lines_.simplify();
+    in_place_ = is_storage_of(t, c) && lines_.dims.size() == 1 && (length <= 1 || lines_.strides[0][0] == 1);
+    if (!in_place_) own_.resize(size_t(length) * size_ / sizeof(complex128) + 1);
+  }
+  const void* read(int64_t offset) {
+    if (in_place_) return static_cast<const char*>(t_.data()) + offset * int64_t(size_);
+    visit(offset, [&](int64_t first, int64_t step, size_t done, size_t n) {
+      decode(class_, t_.type(), t_.data(), first, step, n, bytes() + done * size_);
+    });
+    return bytes();
+  }
+  // Where to write a group; store() then puts it into the tensor.
+  void* begin(Tensor& t, int64_t offset) {
+    return in_place_ ? static_cast<char*>(t.mutable_data()) + offset * int64_t(size_) : bytes();
+  }
+  void store(Tensor& t, int64_t offset) {
+    if (in_place_) return;
+    visit(offset, [&](int64_t first, int64_t step, size_t done, size_t n) {
+      encode(class_, bytes() + done * size_, n, t.type(), t.mutable_data(), first, step);
+    });
+  }
+
+ private:
+  char* bytes() { return reinterpret_cast<char*>(own_.data()); }
+  template <class F>
+  void visit(int64_t offset, F f) {
+    std::vector<int64_t> offsets{offset};
+    Dims at(lines_.dims.size(), 0);
+    for (int64_t done = 0; done < length_; done += lines_.inner()) {
+      f(offsets[0], lines_.strides[0].back(), size_t(done), size_t(lines_.inner()));
+      lines_.step(at, offsets);
+    }
+  }
+  const Tensor& t_;
+  Walk lines_;
+  int64_t length_;
+  Class class_;
+  size_t size_;
+  bool in_place_ = false;
+  std::vector<complex128> own_;
+};
+
+// Calls f(offset) for each position of the kept axes, in row-major order.
+template <class F>
+void each_kept(Walk w, F f) {
+  w.simplify();
+  const int64_t count = product(w.dims);
+  std::vector<int64_t> offsets(w.strides.size(), 0);
+  std::vector<int64_t> inner(w.strides.size());
+  Dims at(w.dims.size(), 0);
+  for (int64_t done = 0; done < count; done += w.inner()) {
+    inner = offsets;
+    for (int64_t k = 0; k < w.inner(); ++k) {
+      f(inner);
+      for (size_t s = 0; s < inner.size(); ++s) inner[s] += w.strides[s].back();
+    }
+    w.step(at, offsets);
+  }
+}
+
+}  // namespace
+
+Status reduce_groups(const Eval& e, const Tensor& x, Axes axes, Tensor& out, Class c, Class result,
+                     ReduceKernel kernel) {
+  const Split s = split(x, axes);
+  if (product(s.kept.dims) != out.count()) {
+    return e.fail("{}: {} groups do not fit in an output {}", e.op().name, product(s.kept.dims),
+                  to_string(out.dims()));
+  }
+  Group group(x, s.lines, s.length, c);
+  constexpr size_t kBlock = 256;
+  std::vector<complex128> results(kBlock);
+  char* bytes = reinterpret_cast<char*>(results.data());
+  const size_t size = class_size(result);
+  size_t filled = 0;
+  int64_t done = 0;
+  auto flush = [&] {
+    encode(result, bytes, filled, out.type(), out.mutable_data(), done, 1);
+    done += int64_t(filled);
+    filled = 0;
+  };
+  each_kept(s.kept, [&](const std::vector<int64_t>& offset) {
+    kernel(group.read(offset[0]), size_t(s.length), bytes + filled * size);
+    if (++filled == kBlock) flush();
+  });
+  flush();
+  return {};
+}
+
+Status along_lines(const Eval& e, const Tensor& x, Axes axes, Tensor& out, Class c, AlongKernel kernel) {
+  if (x.rank() != out.rank()) {
+    return e.fail("{}: the output {} has another rank than {}", e.op().name, to_string(out.dims()),
+                  to_string(x.dims()));
+  }
+  Split from = split(x, axes);
+  const Split to = split(out, axes);
+  if (!(from.kept.dims == to.kept.dims)) {
+    return e.fail("{}: the output {} does not match {}", e.op().name, to_string(out.dims()),
+                  to_string(x.dims()));
+  }
+  Group lines_in(x, from.lines, from.length, c), lines_out(out, to.lines, to.length, c);
+  from.kept.strides.push_back(to.kept.strides[0]);
+  each_kept(from.kept, [&](const std::vector<int64_t>& offset) {
+    const void* in = lines_in.read(offset[0]);
+    kernel(in, size_t(from.length), lines_out.begin(out, offset[1]), size_t(to.length));
+    lines_out.store(out, offset[1]);
+  });
+  return {};
+}
+
+}  // namespace sx
