@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Window: how a kernel slides over the spatial axes of [N, C, spatial…]: convolution and pooling alike.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/infer.h"
+#include "graph/op.h"
+#include "tensor/dims.h"
+
+namespace sx::ops {
+
+inline constexpr AttrDef kAutoPad = attr_text("auto_pad", "NOTSET");
+inline constexpr AttrDef kDilations = optional_attr("dilations", AttrKind::integers);
+inline constexpr AttrDef kPads = optional_attr("pads", AttrKind::integers);
+inline constexpr AttrDef kStrides = optional_attr("strides", AttrKind::integers);
+
+struct Window {
+  struct Axis {
+    int64_t kernel = 1, stride = 1, dilation = 1, begin = 0, end = 0;  // begin, end: padding
+    int64_t reach() const { return (kernel - 1) * dilation + 1; }
+  };
+  enum class Auto : uint8_t { none, valid, same_upper, same_lower };
+  std::vector<Axis> axes;
+  Auto automatic = Auto::none;
+  bool ceil = false;
+
+  // From a node's attributes; `kernel` is kernel_shape or, for convolutions, the weight's spatial sizes.
+  static Result<Window> of(const Attrs& attrs, std::span<const int64_t> kernel);
+  // The size of spatial axis `k` after sliding over `in`.
+  Dim out(size_t k, Dim in) const;
+  // The same for concrete sizes; fills in the padding that auto_pad means.
+  Status resolve(std::span<const int64_t> in, Dims& out);
+};
+
+// Calls f(offset of the input, k'th kernel position) for each kernel position inside the input, for output
+// `at`. Offsets are in elements of one channel's plane.
+template <class F>
+void for_each_tap(const Window& w, std::span<const int64_t> in, std::span<const int64_t> at, F f) {
+  const size_t n = w.axes.size();
+  Dims tap(n, 0);
+  for (int64_t position = 0;; ++position) {
+    int64_t offset = 0;
+    bool inside = true;
+    for (size_t a = 0; a < n && inside; ++a) {
+      const int64_t x = at[a] * w.axes[a].stride - w.axes[a].begin + tap[a] * w.axes[a].dilation;
+      inside = x >= 0 && x < in[a];
+      offset = offset * in[a] + x;
+    }
+    if (inside) f(offset, position);
+    size_t a = n;
+    while (a-- > 0) {
+      if (++tap[a] < w.axes[a].kernel) break;
+      tap[a] = 0;
+    }
+    if (a == size_t(-1)) return;
+  }
+}
+
+// Steps `at` through the sizes `dims` in row-major order; false after the last.
+bool next_index(std::span<const int64_t> dims, Dims& at);
+
+// Pooling: [N, C, spatial…] through the window that the attributes give.
+Status infer_pool(Infer& i);
+
+}  // namespace sx::ops

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// ArgMin: the index of the smallest element along an axis; of equal ones the first, or the last if asked.
+#include "ops/common/arg.h"
+
+namespace sx::ops::argmin {
+
+static Status eval(Eval& e) {
+  return eval_arg(e, [](auto a, auto b) { return a < b; });
+}
+
+extern const Op op = {
+    .name = "ArgMin",
+    .in = {{"data", "T"}},
+    .out = {{"reduced", "tensor(int64)"}},
+    .types = {{"T", kNumbers}},
+    .attrs = arg_attrs(),
+    .infer = infer_arg,
+    .eval = eval,
+    .history = {{.since = 13},
+                {.since = 12, .types = {{"T", kOldNumbers}}},
+                {.since = 11, .attrs = old_arg_attrs()},
+                {.since = 1}},
+};
+
+}  // namespace sx::ops::argmin

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cos: the cosine of each element.
+#include <cmath>
+
+#include "ops/common/elementwise.h"
+
+namespace sx::ops::cos {
+
+static Status eval(Eval& e) {
+  return map1<kFloatClasses>(e, [](auto x) { return std::cos(x); });
+}
+
+extern const Op op = {
+    .name = "Cos",
+    .in = {{"input", "T"}},
+    .out = {{"output", "T"}},
+    .types = {{"T", kFloats}},
+    .infer = infer_same,
+    .eval = eval,
+    .history = {{.since = 22}, {.since = 7, .types = {{"T", kOldFloats}}}},
+};
+
+}  // namespace sx::ops::cos

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sigmoid: 1 / (1 + exp(-x)).
+#include <cmath>
+
+#include "ops/common/elementwise.h"
+#include "ops/common/legacy.h"
+
+namespace sx::ops::sigmoid {
+
+static Status eval(Eval& e) {
+  return map1<kFloatClasses>(e, [](auto x) { return 1 / (1 + std::exp(-x)); });
+}
+
+extern const Op op = {
+    .name = "Sigmoid",
+    .in = {{"X", "T"}},
+    .out = {{"Y", "T"}},
+    .types = {{"T", kFloats}},
+    .infer = infer_same,
+    .eval = eval,
+    .history = {{.since = 13},
+                {.since = 6, .types = {{"T", kOldFloats}}},
+                {.since = 1, .attrs = {{kConsumedInputs}}, .lift = lift_consumed_inputs}},
+};
+
+}  // namespace sx::ops::sigmoid
