@@ -12,8 +12,10 @@
 
 #include "base/cpu.h"
 #include "base/thread_pool.h"
+#include "kernels/conv.h"
 #include "kernels/dispatch.h"
 #include "kernels/gemm.h"
+#include "kernels/reorder.h"
 
 SX_LEVELS(double burn(size_t rounds, float* sink))
 
@@ -58,18 +60,19 @@ double peak_once(size_t threads, Parallel& parallel) {
 
 struct Row {
   std::string name;
-  double gflops, low, high, peak;
+  double gflops, low, high, best, peak;
 };
 
 class Bench {
  public:
-  Bench(size_t threads, double seconds) : threads_(threads), pool_(static_cast<unsigned>(threads)), seconds_(seconds) {}
+  Bench(size_t threads, double seconds)
+      : threads_(threads), pool_(static_cast<unsigned>(threads)), seconds_(seconds) {}
 
   Parallel& parallel() { return pool_; }
   std::vector<std::string> only;
   bool wanted(const std::string& name) const {
-    return only.empty() ||
-           std::any_of(only.begin(), only.end(), [&](const auto& o) { return name.find(o) != std::string::npos; });
+    return only.empty() || std::any_of(only.begin(), only.end(),
+                                       [&](const auto& o) { return name.find(o) != std::string::npos; });
   }
 
   template <class Body>
@@ -87,7 +90,8 @@ class Bench {
     peak = std::max(peak, peak_once(threads_, pool_));
     std::sort(times.begin(), times.end());
     const auto rate = [&](size_t at) { return operations / times[at] / 1e9; };
-    rows.push_back({name, rate(times.size() / 2), rate(times.size() * 9 / 10), rate(times.size() / 10), peak});
+    rows.push_back(
+        {name, rate(times.size() / 2), rate(times.size() * 9 / 10), rate(times.size() / 10), rate(0), peak});
   }
 
   std::vector<Row> rows;
@@ -109,7 +113,8 @@ void gemm(Bench& bench, size_t m, size_t n, size_t k, BSource source = BSource::
   shape.b_batch[1] = static_cast<ptrdiff_t>(n * k);
   shape.c_batch[1] = static_cast<ptrdiff_t>(m * n);
   const GemmPlan plan(shape, source);
-  const Floats a = floats(batch * m * k), b = floats(batch * k * n), c = floats(batch * m * n), bias = floats(n);
+  const Floats a = floats(batch * m * k), b = floats(batch * k * n), c = floats(batch * m * n),
+               bias = floats(n);
   const Floats packed = floats(plan.packed_b_floats());
   const Floats scratch = floats(plan.scratch_floats(bench.parallel().width()));
   if (source == BSource::packed) pack_b(plan, b.get(), packed.get(), bench.parallel());
@@ -137,27 +142,85 @@ void gemms(Bench& bench) {
   gemm(bench, 1, 128, 64, BSource::plain, 12, true);
 }
 
+void conv(Bench& bench, size_t in, size_t out, size_t size, size_t kernel, size_t stride, ConvKind kind,
+          size_t groups = 1) {
+  ConvShape s;
+  s.in_channels = in, s.out_channels = out, s.groups = groups, s.in_h = s.in_w = size;
+  s.kernel_h = s.kernel_w = kernel, s.stride_h = s.stride_w = stride;
+  s.pad_top = s.pad_left = s.pad_bottom = s.pad_right = kernel / 2;
+  std::string name = "conv " + std::to_string(kernel) + "x" + std::to_string(kernel) + " " +
+                     std::to_string(in) + "->" + std::to_string(out) + "@" + std::to_string(size);
+  if (stride > 1) name += " stride " + std::to_string(stride);
+  if (groups > 1) name += " groups " + std::to_string(groups);
+  name += " " + std::string(conv_kind_name(kind));
+  if (!bench.wanted(name)) return;
+  if (!conv_refuses(s, kind).empty()) return;
+  const ConvPlan plan(s, kind);
+  const size_t block = plan.block(), space = s.out_h() * s.out_w();
+  const Floats input = floats(blocked_size(1, in, size * size, block)), bias = floats(out);
+  const Floats output = floats(blocked_size(1, out, space, block));
+  const Floats weights = floats(out * in / groups * kernel * kernel), packed = floats(plan.packed_floats());
+  const Floats scratch = floats(plan.scratch_floats(bench.parallel().width()));
+  pack_conv(plan, weights.get(), packed.get(), bench.parallel());
+  const double operations =
+      2.0 * static_cast<double>(out * in / groups * kernel * kernel) * static_cast<double>(space);
+  bench.measure(name, operations, [&] {
+    run_conv(plan, input.get(), packed.get(), output.get(),
+             {.bias = bias.get(), .activation = Activation::relu}, scratch.get(), bench.parallel());
+  });
+}
+
+void convs(Bench& bench) {
+  conv(bench, 3, 64, 224, 7, 2, ConvKind::from_plain);
+  conv(bench, 64, 64, 56, 1, 1, ConvKind::blocked);
+  conv(bench, 64, 64, 56, 3, 1, ConvKind::blocked);
+  conv(bench, 64, 256, 56, 1, 1, ConvKind::blocked);
+  conv(bench, 256, 64, 56, 1, 1, ConvKind::blocked);
+  conv(bench, 256, 512, 56, 1, 2, ConvKind::blocked);
+  conv(bench, 128, 128, 56, 3, 2, ConvKind::blocked);
+  conv(bench, 128, 128, 28, 3, 1, ConvKind::blocked);
+  conv(bench, 512, 128, 28, 1, 1, ConvKind::blocked);
+  conv(bench, 256, 256, 14, 3, 1, ConvKind::blocked);
+  conv(bench, 256, 1024, 14, 1, 1, ConvKind::blocked);
+  conv(bench, 1024, 256, 14, 1, 1, ConvKind::blocked);
+  conv(bench, 512, 512, 7, 3, 1, ConvKind::blocked);
+  conv(bench, 2048, 512, 7, 1, 1, ConvKind::blocked);
+  conv(bench, 960, 240, 1, 1, 1, ConvKind::blocked);
+  conv(bench, 64, 64, 3, 3, 1, ConvKind::blocked);
+  conv(bench, 20, 20, 56, 3, 1, ConvKind::blocked);
+  conv(bench, 32, 32, 112, 3, 1, ConvKind::depthwise, 32);
+  conv(bench, 144, 144, 56, 3, 2, ConvKind::depthwise, 144);
+  conv(bench, 128, 128, 56, 3, 1, ConvKind::plain, 32);
+  conv(bench, 64, 64, 56, 3, 1, ConvKind::plain);
+}
+
 void print_table(const std::vector<Row>& rows, size_t threads) {
   std::printf("%s, %s, %zu thread%s\n", std::string(cpu_model_name()).c_str(),
               std::string(isa_name(active_isa())).c_str(), threads, threads == 1 ? "" : "s");
-  std::printf("%-44s %9s %17s %8s %7s\n", "shape", "GF/s", "10%..90%", "peak", "% peak");
+  std::printf("%-52s %8s %17s %8s %8s %7s %7s\n", "shape", "GF/s", "10%..90%", "best", "peak", "% peak",
+              "best");
   for (const Row& r : rows)
-    std::printf("%-44s %9.1f %8.1f %8.1f %8.1f %6.1f%%\n", r.name.c_str(), r.gflops, r.low, r.high, r.peak,
-                100 * r.gflops / r.peak);
+    std::printf("%-52s %8.1f %8.1f %8.1f %8.1f %8.1f %6.1f%% %6.1f%%\n", r.name.c_str(), r.gflops, r.low,
+                r.high, r.best, r.peak, 100 * r.gflops / r.peak, 100 * r.best / r.peak);
 }
 
 void print_json(const std::vector<Row>& rows, size_t threads) {
-  std::printf("{\"isa\":\"%s\",\"threads\":%zu,\"rows\":[", std::string(isa_name(active_isa())).c_str(), threads);
+  std::printf("{\"isa\":\"%s\",\"threads\":%zu,\"rows\":[", std::string(isa_name(active_isa())).c_str(),
+              threads);
   for (size_t i = 0; i < rows.size(); ++i) {
     const Row& r = rows[i];
-    std::printf("%s\n{\"shape\":\"%s\",\"gflops\":%.2f,\"gflops_p10\":%.2f,\"gflops_p90\":%.2f,\"peak\":%.2f}",
-                i ? "," : "", r.name.c_str(), r.gflops, r.low, r.high, r.peak);
+    std::printf(
+        "%s\n{\"shape\":\"%s\",\"gflops\":%.2f,\"gflops_p10\":%.2f,\"gflops_p90\":%.2f,\"gflops_best\":%.2f,"
+        "\"peak\":%.2f}",
+        i ? "," : "", r.name.c_str(), r.gflops, r.low, r.high, r.best, r.peak);
   }
   std::printf("\n]}\n");
 }
 
 int usage() {
-  std::fprintf(stderr, "usage: bench_gemm_conv [--isa baseline|avx2|avx512] [--threads N] [--seconds S] [--json] [NAME ...]\n");
+  std::fprintf(stderr,
+               "usage: bench_gemm_conv [--isa baseline|avx2|avx512] [--threads N] [--seconds S] [--json] "
+               "[NAME ...]\n");
   return 2;
 }
 
@@ -190,5 +253,6 @@ int main(int argc, char** argv) {
   Bench bench(threads, seconds);
   bench.only = only;
   gemms(bench);
+  convs(bench);
   (json ? print_json : print_table)(bench.rows, threads);
 }

@@ -50,7 +50,8 @@ unsigned cgroup2_limit() {
   for (;;) {
     double quota = 0, period = 0;
     const std::string line = first_line("/sys/fs/cgroup" + group + "/cpu.max");
-    if (std::sscanf(line.c_str(), "%lf %lf", &quota, &period) == 2) limit = tighter(limit, quota_cpus(quota, period));
+    if (std::sscanf(line.c_str(), "%lf %lf", &quota, &period) == 2)
+      limit = tighter(limit, quota_cpus(quota, period));
     if (group.empty()) return limit;
     const size_t slash = group.rfind('/');
     group.resize(slash == std::string::npos ? 0 : slash);

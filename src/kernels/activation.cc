@@ -6,8 +6,8 @@
 
 #include "kernels/dispatch.h"
 
-SX_LEVELS(void activate(kernels::Activation kind, float low, float high, float* rows, size_t nrows, size_t ncols,
-                        size_t stride))
+SX_LEVELS(void activate(kernels::Activation kind, float low, float high, float* rows, size_t nrows,
+                        size_t ncols, size_t stride))
 
 namespace sx::kernels {
 

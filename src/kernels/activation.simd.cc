@@ -20,7 +20,8 @@ SX_INLINE void each(float* rows, size_t nrows, size_t ncols, size_t stride, F f)
 
 SX_INLINE Vec clamp01(Vec x) { return min(set1(1.0f), max(zero(), x)); }
 
-void activate(Activation kind, float low, float high, float* rows, size_t nrows, size_t ncols, size_t stride) {
+void activate(Activation kind, float low, float high, float* rows, size_t nrows, size_t ncols,
+              size_t stride) {
   const Vec lo = set1(low), hi = set1(high);
 #define SX_EACH(expression) each(rows, nrows, ncols, stride, [&](Vec x) { return expression; })
   switch (kind) {

@@ -24,8 +24,12 @@ size_t inner_blocks(size_t inner, size_t pieces) {
 
 }  // namespace
 
-size_t ConvShape::out_h() const { return out_size(in_h, pad_top, pad_bottom, kernel_h, dilation_h, stride_h); }
-size_t ConvShape::out_w() const { return out_size(in_w, pad_left, pad_right, kernel_w, dilation_w, stride_w); }
+size_t ConvShape::out_h() const {
+  return out_size(in_h, pad_top, pad_bottom, kernel_h, dilation_h, stride_h);
+}
+size_t ConvShape::out_w() const {
+  return out_size(in_w, pad_left, pad_right, kernel_w, dilation_w, stride_w);
+}
 
 std::string_view conv_kind_name(ConvKind kind) {
   constexpr std::string_view kNames[] = {"depthwise", "blocked", "from_plain", "plain"};
@@ -37,7 +41,9 @@ std::string_view conv_refuses(const ConvShape& s, ConvKind kind) {
   if (s.in_channels == 0 && kind != ConvKind::plain) return "no input channels";
   switch (kind) {
     case ConvKind::depthwise:
-      return s.groups == s.in_channels && s.groups == s.out_channels ? "" : "groups, input and output channels differ";
+      return s.groups == s.in_channels && s.groups == s.out_channels
+                 ? ""
+                 : "groups, input and output channels differ";
     case ConvKind::blocked:
       if (s.groups == 1) return "";
       return s.in_channels / s.groups % lanes == 0 && s.out_channels / s.groups % lanes == 0
@@ -92,7 +98,8 @@ void ConvPlan::plan_dense() {
   if (in_place_ || lines_) {
     const size_t plane = s.in_h * s.in_w;
     for (size_t piece = 0; piece < pieces_; ++piece) {
-      const size_t tap = piece / std::max<size_t>(1, blocks), kh = blocked ? tap / s.kernel_w : piece % s.kernel_h;
+      const size_t tap = piece / std::max<size_t>(1, blocks),
+                   kh = blocked ? tap / s.kernel_w : piece % s.kernel_h;
       const size_t at = kh * s.dilation_h * s.in_w;
       piece_offset_.push_back(static_cast<ptrdiff_t>(
           blocked ? (at + tap % s.kernel_w * s.dilation_w + piece % blocks * plane) * lanes
@@ -107,10 +114,11 @@ void ConvPlan::plan_dense() {
   const size_t panel_work = positions * inner() * 2 * lanes;
   const size_t total = panel_work * panels_ * s.groups * s.batch;
   // Small kernels make cheap rows: cut until a chunk is worth a thread's while, not further.
-  const size_t wanted_blocks = std::min(divide_up(positions, tiles_->max_rows),
-                                        divide_up(total / std::max<size_t>(1, s.groups * s.batch),
-                                                  std::max(kMinChunkWork, total / kChunks)));
-  row_blocks_ = std::max<size_t>(1, std::max(row_blocks_, std::min(wanted_blocks, lines_ ? out_h_ : wanted_blocks)));
+  const size_t wanted_blocks = std::min(
+      divide_up(positions, tiles_->max_rows),
+      divide_up(total / std::max<size_t>(1, s.groups * s.batch), std::max(kMinChunkWork, total / kChunks)));
+  row_blocks_ =
+      std::max<size_t>(1, std::max(row_blocks_, std::min(wanted_blocks, lines_ ? out_h_ : wanted_blocks)));
   group_panels_ = panels_per_chunk(panels_, panel_work / row_blocks_, total);
   column_groups_ = std::max<size_t>(1, divide_up(panels_, group_panels_));
   chunks_ = positions == 0 || out_group_ == 0 ? 0 : s.batch * s.groups * row_blocks_ * column_groups_;
@@ -138,7 +146,9 @@ void ConvPlan::plan_depthwise() {
   const size_t lines = std::max<size_t>(1, kMinChunkWork / 8 / std::max<size_t>(1, line));
   row_blocks_ = std::max<size_t>(1, divide_up(out_h_, lines));
   panels_ = blocks;
-  group_panels_ = row_blocks_ > 1 ? 1 : std::clamp<size_t>(lines / std::max<size_t>(1, out_h_), 1, std::max<size_t>(1, blocks));
+  group_panels_ = row_blocks_ > 1 ? 1
+                                  : std::clamp<size_t>(lines / std::max<size_t>(1, out_h_), 1,
+                                                       std::max<size_t>(1, blocks));
   column_groups_ = std::max<size_t>(1, divide_up(blocks, group_panels_));
   chunks_ = out_h_ * out_w_ == 0 ? 0 : s.batch * column_groups_ * row_blocks_;
 }
@@ -160,13 +170,15 @@ size_t ConvPlan::scratch_floats(size_t width) const {
     default: break;
   }
   if (in_place_) return 0;
-  const size_t rows = lines_ ? divide_up(out_h_, row_blocks_) * out_w_ : divide_up(out_h_ * out_w_, row_blocks_);
+  const size_t rows =
+      lines_ ? divide_up(out_h_, row_blocks_) * out_w_ : divide_up(out_h_ * out_w_, row_blocks_);
   return width * rows * copied_row_stride(k + tiles_->lanes);
 }
 
 void pack_conv(const ConvPlan& plan, const void* weights, float* packed, Parallel& parallel) {
   const ConvShape& s = plan.shape_;
-  const size_t lanes = plan.tiles_->lanes, width = 2 * lanes, taps = s.kernel_h * s.kernel_w, k = plan.inner();
+  const size_t lanes = plan.tiles_->lanes, width = 2 * lanes, taps = s.kernel_h * s.kernel_w,
+               k = plan.inner();
   const char* bytes = static_cast<const char*>(weights);
   if (plan.kind_ == ConvKind::plain) {
     const size_t stride = copied_row_stride(k);
@@ -176,8 +188,8 @@ void pack_conv(const ConvPlan& plan, const void* weights, float* packed, Paralle
   if (plan.kind_ == ConvKind::depthwise) {
     // Channels are the columns, taps the inner dimension.
     for (size_t c = 0; c < s.in_channels; c += lanes)
-      plan.pack_.panel(bytes + c * taps * sizeof(float), taps, true, taps, std::min(lanes, s.in_channels - c), lanes,
-                       packed + c * taps);
+      plan.pack_.panel(bytes + c * taps * sizeof(float), taps, true, taps, std::min(lanes, s.in_channels - c),
+                       lanes, packed + c * taps);
     return;
   }
   const size_t padded = divide_up(plan.out_group_, lanes) * lanes;
@@ -193,8 +205,8 @@ void pack_conv(const ConvPlan& plan, const void* weights, float* packed, Paralle
   });
 }
 
-void run_conv(const ConvPlan& plan, const float* input, const float* packed, float* output, const Epilogue& epilogue,
-              float* scratch, Parallel& parallel) {
+void run_conv(const ConvPlan& plan, const float* input, const float* packed, float* output,
+              const Epilogue& epilogue, float* scratch, Parallel& parallel) {
   const ConvOperands operands = {input, packed, output, epilogue, scratch};
   switch (plan.kind()) {
     case ConvKind::depthwise: run_depthwise(plan, operands, parallel); break;

@@ -65,8 +65,8 @@ class ConvPlan {
   void plan_dense();
   void plan_plain();
   void plan_depthwise();
-  size_t inner() const;                    // length of a sum
-  size_t inner_of(size_t piece) const;     // where a piece of it begins
+  size_t inner() const;                 // length of a sum
+  size_t inner_of(size_t piece) const;  // where a piece of it begins
 
   ConvShape shape_;
   ConvKind kind_ = ConvKind::plain;
@@ -80,9 +80,9 @@ class ConvPlan {
   // A sum is made of pieces (taps times channel blocks, or plain kernel rows), some of them at a time.
   size_t pieces_ = 0, piece_ = 0, k_blocks_ = 1;
   size_t panels_ = 0, group_panels_ = 1, column_groups_ = 1;
-  size_t row_blocks_ = 1;    // blocks of output positions, or of output lines
-  bool lines_ = false;       // tiles stay within an output line, so that inner ones read the input in place
-  bool in_place_ = false;    // every tile reads the input in place: 1x1, stride 1, no padding
+  size_t row_blocks_ = 1;  // blocks of output positions, or of output lines
+  bool lines_ = false;     // tiles stay within an output line, so that inner ones read the input in place
+  bool in_place_ = false;  // every tile reads the input in place: 1x1, stride 1, no padding
   size_t line_tiles_ = 1;
   std::vector<ptrdiff_t> piece_offset_;  // of each piece in the input, when read in place
 };
@@ -90,7 +90,7 @@ class ConvPlan {
 // `weights` is [out_channels][in_channels / groups][kernel_h][kernel_w] and need not be aligned at all.
 void pack_conv(const ConvPlan& plan, const void* weights, float* packed, Parallel& parallel);
 
-void run_conv(const ConvPlan& plan, const float* input, const float* packed, float* output, const Epilogue& epilogue,
-              float* scratch, Parallel& parallel);
+void run_conv(const ConvPlan& plan, const float* input, const float* packed, float* output,
+              const Epilogue& epilogue, float* scratch, Parallel& parallel);
 
 }  // namespace sx::kernels

@@ -50,7 +50,8 @@ void gather_blocked(const ConvGather* args) {
 }
 
 // kernel_w values from x on, zeros outside the line of `width` values; slack of a vector after them.
-SX_INLINE void kernel_row(const float* line, size_t width, size_t x, size_t kernel_w, size_t dilation, float* to) {
+SX_INLINE void kernel_row(const float* line, size_t width, size_t x, size_t kernel_w, size_t dilation,
+                          float* to) {
   if (dilation == 1 && x < width && kernel_w <= width - x) {
     size_t i = 0;
     for (; i + kLanes <= kernel_w; i += kLanes) store(to + i, load(line + x + i));
@@ -85,7 +86,8 @@ void gather_plain(const ConvGather* args) {
   }
 }
 
-// n values of a line from coordinate x (negative ones wrap round, so that they are past the end), `stride` apart.
+// n values of a line from coordinate x (negative ones wrap round, so that they are past the end), `stride`
+// apart.
 SX_INLINE void strided_line(const float* line, size_t width, size_t x, size_t stride, size_t n, float* to) {
   size_t i = 0;
   if (stride == 1 && x < width && n <= width - x) {
@@ -167,7 +169,8 @@ SX_INLINE void depthwise_edge(const ConvDepthwiseLine& a, size_t x, Mask exists)
     for (size_t kw = 0; kw < g.kernel_w; ++kw) {
       const size_t ix = under(x, g.stride_w, kw, g.dilation_w, g.pad_left);
       if (ix >= g.in_w) continue;
-      acc = fma(load(a.input + (iy * g.in_w + ix) * kLanes), load(a.weights + (kh * g.kernel_w + kw) * kLanes), acc);
+      acc = fma(load(a.input + (iy * g.in_w + ix) * kLanes),
+                load(a.weights + (kh * g.kernel_w + kw) * kLanes), acc);
     }
   }
   store(a.output + x * kLanes, finish_depthwise(a, acc, exists, x));
@@ -194,7 +197,8 @@ void depthwise(const ConvDepthwiseLine* args) {
   }
 }
 
-void pack_conv_panel(const void* source, size_t channels, size_t taps, size_t cols, size_t width, float* packed) {
+void pack_conv_panel(const void* source, size_t channels, size_t taps, size_t cols, size_t width,
+                     float* packed) {
   const float* weights = (const float*)source;
   const size_t k = channels * taps;
   for (size_t j = 0; j < width; j += kLanes) {

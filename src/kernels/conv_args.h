@@ -23,8 +23,8 @@ struct ConvGather {
   size_t stride;
 };
 
-// Columns for tiles: to[k][width], one column for each of `cols` output positions from `first`, k running over
-// (channel, kernel row, kernel column) from k0 to k1. Plain input.
+// Columns for tiles: to[k][width], one column for each of `cols` output positions from `first`, k running
+// over (channel, kernel row, kernel column) from k0 to k1. Plain input.
 struct ConvColumns {
   ConvGeometry g;
   const float* input;
@@ -36,9 +36,9 @@ struct ConvColumns {
 // Positions [x0, x1) of output line y of one channel block of a depthwise convolution.
 struct ConvDepthwiseLine {
   ConvGeometry g;
-  const float* input;    // of the image and the block
-  const float* weights;  // [kernel_h][kernel_w][lanes]
-  const float* bias;     // may be null; `channels` of it exist
+  const float* input;     // of the image and the block
+  const float* weights;   // [kernel_h][kernel_w][lanes]
+  const float* bias;      // may be null; `channels` of it exist
   const float* residual;  // of the line, may be null
   float* output;          // of the line
   size_t y, x0, x1, channels;
@@ -52,7 +52,8 @@ struct ConvTable {
   void (*columns)(const ConvColumns* args);
   void (*depthwise)(const ConvDepthwiseLine* args);
   // [out][channels][taps] at any address to panels of `width` columns, k in the order of the gather.
-  void (*pack_panel)(const void* weights, size_t channels, size_t taps, size_t cols, size_t width, float* packed);
+  void (*pack_panel)(const void* weights, size_t channels, size_t taps, size_t cols, size_t width,
+                     float* packed);
 };
 
 }  // namespace sx::kernels

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dense convolution as a product: rows are output positions, columns output channels, the inner dimension runs
-// over what lies under the kernel. Tiles read the input in place where it is regular, else gathered rows.
+// Dense convolution as a product: rows are output positions, columns output channels, the inner dimension
+// runs over what lies under the kernel. Tiles read the input in place where it is regular, else gathered
+// rows.
 #include "kernels/conv_run.h"
 #include "kernels/cut.h"
 
@@ -31,9 +32,11 @@ class ConvDense {
     c.panel1 = std::min(p_.panels_, c.panel0 + p_.group_panels_);
     c.unit0 = cut(p_.lines_ ? p_.out_h_ : positions_, p_.row_blocks_, rb);
     c.unit1 = cut(p_.lines_ ? p_.out_h_ : positions_, p_.row_blocks_, rb + 1);
-    c.tiles = p_.lines_ ? (c.unit1 - c.unit0) * p_.line_tiles_ : divide_up(c.unit1 - c.unit0, p_.tiles_->max_rows);
+    c.tiles =
+        p_.lines_ ? (c.unit1 - c.unit0) * p_.line_tiles_ : divide_up(c.unit1 - c.unit0, p_.tiles_->max_rows);
     c.channel0 = group * p_.out_group_;
-    const size_t in_blocks = divide_up(s_.in_channels, lanes_), out_blocks = divide_up(s_.out_channels, lanes_);
+    const size_t in_blocks = divide_up(s_.in_channels, lanes_),
+                 out_blocks = divide_up(s_.out_channels, lanes_);
     c.input = blocked_ ? o_.input + (c.image * in_blocks + group * p_.in_group_ / lanes_) * plane_ * lanes_
                        : o_.input + c.image * s_.in_channels * plane_;
     const size_t out_at = (c.image * out_blocks + c.channel0 / lanes_) * positions_ * lanes_;
@@ -49,8 +52,11 @@ class ConvDense {
       c.first = kb == 0;
       c.last = kb + 1 == p_.k_blocks_;
       gather(c);
-      for (size_t panel = c.panel0; panel < c.panel1; ++panel)
-        for (size_t t = 0; t < c.tiles; ++t) tile(c, panel, t);
+      for (size_t panel = c.panel0; panel < c.panel1;) {
+        const size_t side = panels_side_by_side(c, panel);
+        for (size_t t = 0; t < c.tiles; ++t) tile(c, panel, side, t);
+        panel += side;
+      }
     }
   }
 
@@ -87,8 +93,8 @@ class ConvDense {
     if (!p_.lines_) return false;
     const size_t y = span.first / p_.out_w_ * s_.stride_h, x = span.first % p_.out_w_ * s_.stride_w;
     const size_t x_end = x + (span.count - 1) * s_.stride_w + (s_.kernel_w - 1) * s_.dilation_w;
-    return y >= s_.pad_top && y + (s_.kernel_h - 1) * s_.dilation_h - s_.pad_top < s_.in_h && x >= s_.pad_left &&
-           x_end - s_.pad_left < s_.in_w;
+    return y >= s_.pad_top && y + (s_.kernel_h - 1) * s_.dilation_h - s_.pad_top < s_.in_h &&
+           x >= s_.pad_left && x_end - s_.pad_left < s_.in_w;
   }
 
   size_t row_stride(const Chunk& c) const { return copied_row_stride(c.k1 - c.k0 + lanes_); }
@@ -117,8 +123,10 @@ class ConvDense {
       return;
     }
     const size_t unit = blocked_ ? lanes_ : 1;
-    const ptrdiff_t y = static_cast<ptrdiff_t>(rows.first / p_.out_w_ * s_.stride_h) - static_cast<ptrdiff_t>(s_.pad_top);
-    const ptrdiff_t x = static_cast<ptrdiff_t>(rows.first % p_.out_w_ * s_.stride_w) - static_cast<ptrdiff_t>(s_.pad_left);
+    const ptrdiff_t y =
+        static_cast<ptrdiff_t>(rows.first / p_.out_w_ * s_.stride_h) - static_cast<ptrdiff_t>(s_.pad_top);
+    const ptrdiff_t x =
+        static_cast<ptrdiff_t>(rows.first % p_.out_w_ * s_.stride_w) - static_cast<ptrdiff_t>(s_.pad_left);
     t.a = c.input + (y * static_cast<ptrdiff_t>(s_.in_w) + x) * static_cast<ptrdiff_t>(unit);
     t.a_row = static_cast<ptrdiff_t>(s_.stride_w * unit);
     t.step_offset = p_.piece_offset_.data() + c.piece0;
@@ -127,13 +135,22 @@ class ConvDense {
     t.last = (c.k1 - c.k0) % p_.piece_;
   }
 
-  void tile(const Chunk& c, size_t panel, size_t index) const {
-    const size_t width = 2 * lanes_, col = panel * width, cols = std::min(width, p_.out_group_ - col);
+  // Few rows take several panels at once, so that there are sums enough to hide each other's latency.
+  size_t panels_side_by_side(const Chunk& c, size_t panel) const {
+    const size_t rows = c.unit1 - c.unit0;
+    if (p_.lines_ || rows > 4) return 1;
+    const size_t side = p_.tiles_->wide_panels[rows - 1];
+    return panel + side <= c.panel1 && p_.out_group_ > (panel + side) * 2 * lanes_ - lanes_ ? side : 1;
+  }
+
+  void tile(const Chunk& c, size_t panel, size_t side, size_t index) const {
+    const size_t width = 2 * lanes_, col = panel * width, cols = std::min(side * width, p_.out_group_ - col);
     const bool narrow = cols <= lanes_;
     const Span rows = span(c, index);
     TileArgs t = args_;
     set_rows(c, rows, t);
     t.b = c.packed + col * p_.inner() + c.k0 * (narrow ? lanes_ : width);
+    t.b_panel = width * p_.inner();
     const size_t at = (col / lanes_ * positions_ + rows.first) * lanes_;
     t.c = c.output + at;
     t.cols = cols;
@@ -148,7 +165,7 @@ class ConvDense {
       t.bias_col = e_.bias ? e_.bias + c.channel0 + col : nullptr;
       t.clip = clip_;
     }
-    (narrow ? p_.tiles_->narrow : p_.tiles_->normal)[rows.count - 1](&t);
+    (side > 1 ? p_.tiles_->wide : narrow ? p_.tiles_->narrow : p_.tiles_->normal)[rows.count - 1](&t);
     if (c.last) after(c, rows, col, cols, t.c);
   }
 
@@ -159,8 +176,8 @@ class ConvDense {
       const size_t n = std::min(lanes_, cols - j);
       const bool whole = n == lanes_;
       if (activate)
-        p_.activate_(e_.activation, e_.low, e_.high, out, whole ? 1 : rows.count, whole ? rows.count * lanes_ : n,
-                     lanes_);
+        p_.activate_(e_.activation, e_.low, e_.high, out, whole ? 1 : rows.count,
+                     whole ? rows.count * lanes_ : n, lanes_);
       if (e_.post)
         e_.post(e_.post_context, out, c.image, rows.first, rows.count, c.channel0 + col + j, n, lanes_);
     }

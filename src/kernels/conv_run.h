@@ -18,8 +18,8 @@ void run_plain(const ConvPlan& plan, const ConvOperands& operands, Parallel& par
 void run_depthwise(const ConvPlan& plan, const ConvOperands& operands, Parallel& parallel);
 
 inline ConvGeometry conv_geometry(const ConvShape& s) {
-  return {s.in_h,     s.in_w,     s.out_w(),    s.kernel_h,   s.kernel_w, s.stride_h,
-          s.stride_w, s.dilation_h, s.dilation_w, s.pad_top,    s.pad_left};
+  return {s.in_h,     s.in_w,       s.out_w(),    s.kernel_h, s.kernel_w, s.stride_h,
+          s.stride_w, s.dilation_h, s.dilation_w, s.pad_top,  s.pad_left};
 }
 
 // Runs one chunk here, more through parallel.

@@ -11,13 +11,13 @@ inline size_t divide_up(size_t a, size_t b) { return (a + b - 1) / b; }
 // Where piece i begins when `total` is cut into `pieces` nearly equal parts.
 inline size_t cut(size_t total, size_t pieces, size_t i) { return total * i / pieces; }
 
-constexpr size_t kMaxInner = 2048;             // values of the inner dimension summed before a result is written
+constexpr size_t kMaxInner = 2048;  // values of the inner dimension summed before a result is written
 constexpr size_t kRowBlockFloats = 96 * 1024;  // of a chunk's rows that stay in the second-level cache
 constexpr size_t kMinChunkWork = 512 * 1024;   // multiplications: some 10 microseconds
 constexpr size_t kChunks = 48;                 // enough to balance any few threads
 
-// How many of `panels` panels a chunk takes, given the multiplications of one panel in one chunk's rows and the
-// work of the whole: groups of four or more, since rows copied for a chunk should serve many columns.
+// How many of `panels` panels a chunk takes, given the multiplications of one panel in one chunk's rows and
+// the work of the whole: groups of four or more, since rows copied for a chunk should serve many columns.
 inline size_t panels_per_chunk(size_t panels, size_t panel_work, size_t total_work) {
   const size_t wanted = std::max(kMinChunkWork, total_work / kChunks) / std::max<size_t>(1, panel_work);
   return std::min(std::max<size_t>(1, panels), divide_up(std::max<size_t>(1, wanted), 4) * 4);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks a matrix product tile by tile. A chunk is a block of rows times a group of panels of one batch entry; its
-// rows of A stay in the second-level cache while panel after panel of B passes by.
+// Walks a matrix product tile by tile. A chunk is a block of rows times a group of panels of one batch entry;
+// its rows of A stay in the second-level cache while panel after panel of B passes by.
 #include "kernels/gemm.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace sx::kernels {
 
 namespace {
 
-constexpr size_t kMaxEntryFloats = 1 << 18;    // of a B that a chunk packs for itself
+constexpr size_t kMaxEntryFloats = 1 << 18;  // of a B that a chunk packs for itself
 
 size_t round_to_line(size_t floats) { return divide_up(floats, 16) * 16; }
 
@@ -33,12 +33,15 @@ GemmPlan::GemmPlan(const GemmShape& shape, BSource b)
   copy_a_ = s.trans_a || (s.m > 4 && s.lda % 512 == 0 && s.n >= 128);
 
   const size_t work = std::max<size_t>(s.m, 8) * std::max<size_t>(s.k, 8) * panels_ * 2 * tiles_->lanes;
-  pack_per_chunk_ = b == BSource::plain && entries_ > 1 && s.n * s.k <= kMaxEntryFloats && work < 16 * kMinChunkWork;
+  pack_per_chunk_ =
+      b == BSource::plain && entries_ > 1 && s.n * s.k <= kMaxEntryFloats && work < 16 * kMinChunkWork;
   if (pack_per_chunk_) {
     row_blocks_ = 1;
     group_panels_ = std::max<size_t>(1, panels_);
+    chunk_entries_ = std::clamp<size_t>(kMinChunkWork / std::max<size_t>(1, work), 1, entries_);
   } else {
-    group_panels_ = panels_per_chunk(panels_, work / std::max<size_t>(1, panels_ * row_blocks_), work * entries_);
+    group_panels_ =
+        panels_per_chunk(panels_, work / std::max<size_t>(1, panels_ * row_blocks_), work * entries_);
   }
   column_groups_ = std::max<size_t>(1, divide_up(panels_, group_panels_));
 }
@@ -122,8 +125,8 @@ class GemmRun {
       const size_t side = use_wide ? wide : 1;
       for (size_t t = 0; t < row_tiles; ++t) {
         const size_t i0 = cut(rows, row_tiles, t), i1 = cut(rows, row_tiles, t + 1);
-        const TileFn fn = use_wide ? tiles.wide[i1 - i0 - 1]
-                                   : (narrow ? tiles.narrow : tiles.normal)[i1 - i0 - 1];
+        const TileFn fn =
+            use_wide ? tiles.wide[i1 - i0 - 1] : (narrow ? tiles.narrow : tiles.normal)[i1 - i0 - 1];
         tile(block, fn, row0 + i0, i1 - i0, block.a + i0 * block.a_row, panel, side,
              packed + panel * width_ * s_.k + block.k0 * (narrow ? lanes_ : width_));
       }
@@ -155,8 +158,9 @@ class GemmRun {
       t.beta = e_.beta;
     }
     if (block.last) {
-      if (e_.bias) (e_.bias_axis == BiasAxis::rows ? t.bias_row : t.bias_col) =
-          e_.bias + (e_.bias_axis == BiasAxis::rows ? row : col);
+      if (e_.bias)
+        (e_.bias_axis == BiasAxis::rows ? t.bias_row : t.bias_col) =
+            e_.bias + (e_.bias_axis == BiasAxis::rows ? row : col);
       t.clip = clip_;
     }
     fn(&t);
@@ -213,11 +217,14 @@ void run_gemm(const GemmPlan& plan, const float* a, const float* b, float* c, co
   };
   if (plan.pack_per_chunk_) {
     const size_t per_worker = plan.scratch_floats(1);
-    for_chunks(plan.entries_, [&](size_t entry, size_t worker) {
+    for_chunks(divide_up(plan.entries_, plan.chunk_entries_), [&](size_t chunk, size_t worker) {
       float* own = scratch + worker * per_worker;
+      const size_t end = std::min(plan.entries_, (chunk + 1) * plan.chunk_entries_);
       Serial serial;
-      pack_b(plan, b_of(entry), own, serial);
-      run.chunk(entry, 0, 0, own, own + packed);
+      for (size_t entry = chunk * plan.chunk_entries_; entry < end; ++entry) {
+        pack_b(plan, b_of(entry), own, serial);
+        run.chunk(entry, 0, 0, own, own + packed);
+      }
     });
     return;
   }

@@ -5,7 +5,8 @@
 
 namespace sx::kernels {
 
-// Panel `cols` wide of B[k, ...] (or, transposed, of rows of k values) into packed[k][width], zeros beyond cols.
+// Panel `cols` wide of B[k, ...] (or, transposed, of rows of k values) into packed[k][width], zeros beyond
+// cols.
 typedef void (*PackPanelFn)(const void* b, size_t ldb, bool transposed, size_t k, size_t cols, size_t width,
                             float* packed);
 // `rows` rows of k values, stored as rows or (transposed) as columns, to rows `stride` floats apart.

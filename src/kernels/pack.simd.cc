@@ -6,7 +6,8 @@
 namespace sx::SX_ISA {
 
 // Up to kLanes rows of `k` values, each `ld` floats apart, to to[k][...] with rows as columns.
-SX_INLINE void pack_columns(const float* from, size_t ld, size_t rows, size_t k, float* to, size_t to_stride) {
+SX_INLINE void pack_columns(const float* from, size_t ld, size_t rows, size_t k, float* to,
+                            size_t to_stride) {
   for (size_t i = 0; i < k; i += kLanes) {
     const size_t n = k - i < kLanes ? k - i : kLanes;
     Vec square[kLanes];

@@ -6,11 +6,10 @@
 
 #include "kernels/dispatch.h"
 
-SX_LEVELS(size_t lanes();
-          void block_channels(const float* plain, float* blocked, size_t channels, size_t space, size_t first,
-                              size_t last, size_t block);
-          void unblock_channels(const float* blocked, float* plain, size_t channels, size_t space, size_t first,
-                                size_t last, size_t block))
+SX_LEVELS(size_t lanes(); void block_channels(const float* plain, float* blocked, size_t channels,
+                                              size_t space, size_t first, size_t last, size_t block);
+          void unblock_channels(const float* blocked, float* plain, size_t channels, size_t space,
+                                size_t first, size_t last, size_t block))
 
 namespace sx::kernels {
 
@@ -23,7 +22,8 @@ template <class Body>
 void for_pieces(size_t planes, size_t space, size_t block, Parallel& parallel, Body body) {
   const size_t step = std::max<size_t>(block, kElementsPerChunk / block);
   const size_t pieces = (space + step - 1) / step;
-  const size_t per_chunk = std::max<size_t>(1, kElementsPerChunk / std::max<size_t>(1, std::min(step, space) * block));
+  const size_t per_chunk =
+      std::max<size_t>(1, kElementsPerChunk / std::max<size_t>(1, std::min(step, space) * block));
   const size_t total = planes * pieces;
   parallel.run((total + per_chunk - 1) / per_chunk, [&](size_t chunk, size_t) {
     const size_t end = std::min(total, (chunk + 1) * per_chunk);
@@ -48,19 +48,19 @@ void to_blocked(const float* plain, float* blocked, size_t batch, size_t channel
   const size_t blocks = (channels + block - 1) / block;
   for_pieces(batch * blocks, space, block, parallel, [&](size_t plane, size_t first, size_t last) {
     const size_t image = plane / blocks, c = plane % blocks * block;
-    work(plain + (image * channels + c) * space, blocked + plane * space * block, std::min(block, channels - c),
-         space, first, last, block);
+    work(plain + (image * channels + c) * space, blocked + plane * space * block,
+         std::min(block, channels - c), space, first, last, block);
   });
 }
 
-void from_blocked(const float* blocked, float* plain, size_t batch, size_t channels, size_t space, size_t block,
-                  Parallel& parallel) {
+void from_blocked(const float* blocked, float* plain, size_t batch, size_t channels, size_t space,
+                  size_t block, Parallel& parallel) {
   auto* work = SX_PICK(unblock_channels);
   const size_t blocks = (channels + block - 1) / block;
   for_pieces(batch * blocks, space, block, parallel, [&](size_t plane, size_t first, size_t last) {
     const size_t image = plane / blocks, c = plane % blocks * block;
-    work(blocked + plane * space * block, plain + (image * channels + c) * space, std::min(block, channels - c),
-         space, first, last, block);
+    work(blocked + plane * space * block, plain + (image * channels + c) * space,
+         std::min(block, channels - c), space, first, last, block);
   });
 }
 

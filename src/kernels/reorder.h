@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between plain NCHW and the blocked layout NCHWc: [batch][ceil(channels / block)][space][block], where the lanes
-// beyond the last channel are zero.
+// Between plain NCHW and the blocked layout NCHWc: [batch][ceil(channels / block)][space][block], where the
+// lanes beyond the last channel are zero.
 #pragma once
 #include <cstddef>
 
@@ -17,7 +17,7 @@ size_t blocked_size(size_t batch, size_t channels, size_t space, size_t block);
 // `space` is the product of the spatial dimensions. Source and destination must not overlap.
 void to_blocked(const float* plain, float* blocked, size_t batch, size_t channels, size_t space, size_t block,
                 Parallel& parallel);
-void from_blocked(const float* blocked, float* plain, size_t batch, size_t channels, size_t space, size_t block,
-                  Parallel& parallel);
+void from_blocked(const float* blocked, float* plain, size_t batch, size_t channels, size_t space,
+                  size_t block, Parallel& parallel);
 
 }  // namespace sx::kernels

@@ -8,8 +8,8 @@ namespace sx::SX_ISA {
 size_t lanes() { return kLanes; }
 
 // `plain` holds `channels` <= block planes of `space` floats; positions [first, last) move.
-void block_channels(const float* plain, float* blocked, size_t channels, size_t space, size_t first, size_t last,
-                    size_t block) {
+void block_channels(const float* plain, float* blocked, size_t channels, size_t space, size_t first,
+                    size_t last, size_t block) {
   size_t s = first;
   if (block == kLanes) {
     for (; s + kLanes <= last; s += kLanes) {
@@ -25,8 +25,8 @@ void block_channels(const float* plain, float* blocked, size_t channels, size_t 
     for (size_t c = 0; c < block; ++c) blocked[s * block + c] = c < channels ? plain[c * space + s] : 0.0f;
 }
 
-void unblock_channels(const float* blocked, float* plain, size_t channels, size_t space, size_t first, size_t last,
-                      size_t block) {
+void unblock_channels(const float* blocked, float* plain, size_t channels, size_t space, size_t first,
+                      size_t last, size_t block) {
   size_t s = first;
   if (block == kLanes) {
     for (; s + kLanes <= last; s += kLanes) {

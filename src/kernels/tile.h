@@ -8,7 +8,8 @@
 
 namespace sx::kernels {
 
-// C[i][j] = clip(alpha * sum_k A[i][k] * B[k][j] + beta * add[i][j] + bias_scale * (bias_col[j] + bias_row[i]))
+// C[i][j] = clip(alpha * sum_k A[i][k] * B[k][j] + beta * add[i][j] + bias_scale * (bias_col[j] +
+// bias_row[i]))
 struct TileArgs {
   // A(i, k): the k-dimension comes in `steps` pieces of `inner` values, then one of `last` values (may be 0);
   // row i of piece s begins at a + step_offset[s] + i * a_row (a alone when step_offset is null: one piece).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The register tile of GEMM and convolution (see tile.h). The row count is a template parameter, so that every
-// accumulator is a register: 14 x 2 vectors of the 32 that AVX-512 has, 6 x 2 of 16 elsewhere.
+// The register tile of GEMM and convolution (see tile.h). The row count is a template parameter, so that
+// every accumulator is a register: 14 x 2 vectors of the 32 that AVX-512 has, 6 x 2 of 16 elsewhere.
 #include "kernels/tile.h"
 
 #include "kernels/vec.h"
@@ -49,34 +49,18 @@ SX_INLINE const float* accumulate(Vec (&acc)[rows][vectors * panels], const floa
   return b;
 }
 
-template <int rows, int count>
-SX_INLINE void finish(Vec (&acc)[rows][count], const TileArgs& t) {
-  const bool whole = t.cols >= (size_t)count * kLanes;
-  Mask exists[count];
+// Calls f(row, vector) for each vector of the tile.
+template <int rows, int count, class F>
+SX_INLINE void each(F f) {
   SX_UNROLL
-  for (int j = 0; j < count; ++j) {
-    const size_t first = (size_t)j * kLanes;
-    const size_t n = t.cols > first ? t.cols - first : 0;
-    exists[j] = first_lanes(n < kLanes ? n : kLanes);
-  }
-  if (t.alpha != 1.0f) {
+  for (int i = 0; i < rows; ++i) {
     SX_UNROLL
-    for (int i = 0; i < rows; ++i) {
-      SX_UNROLL
-      for (int j = 0; j < count; ++j) acc[i][j] *= t.alpha;
-    }
+    for (int j = 0; j < count; ++j) f(i, j);
   }
-  if (t.add) {
-    const Vec beta = set1(t.beta);
-    SX_UNROLL
-    for (int i = 0; i < rows; ++i) {
-      SX_UNROLL
-      for (int j = 0; j < count; ++j) {
-        const float* p = t.add + (size_t)i * t.add_row + (size_t)j * t.add_vector;
-        acc[i][j] = fma(beta, whole ? load(p) : load_masked(p, exists[j]), acc[i][j]);
-      }
-    }
-  }
+}
+
+template <int rows, int count>
+SX_INLINE void add_bias(Vec (&acc)[rows][count], const TileArgs& t, bool whole, const Mask (&exists)[count]) {
   if (t.bias_col) {
     const Vec scale = set1(t.bias_scale);
     SX_UNROLL
@@ -95,38 +79,49 @@ SX_INLINE void finish(Vec (&acc)[rows][count], const TileArgs& t) {
       for (int j = 0; j < count; ++j) acc[i][j] += bias;
     }
   }
+}
+
+template <int rows, int count>
+SX_INLINE void finish(Vec (&acc)[rows][count], const TileArgs& t) {
+  const bool whole = t.cols >= (size_t)count * kLanes;
+  Mask exists[count];
+  SX_UNROLL
+  for (int j = 0; j < count; ++j) {
+    const size_t first = (size_t)j * kLanes;
+    const size_t n = t.cols > first ? t.cols - first : 0;
+    exists[j] = first_lanes(n < kLanes ? n : kLanes);
+  }
+  if (t.alpha != 1.0f)
+    each<rows, count>([&](int i, int j) __attribute__((always_inline)) { acc[i][j] *= t.alpha; });
+  if (t.add) {
+    const Vec beta = set1(t.beta);
+    each<rows, count>([&](int i, int j) __attribute__((always_inline)) {
+      const float* p = t.add + (size_t)i * t.add_row + (size_t)j * t.add_vector;
+      acc[i][j] = fma(beta, whole ? load(p) : load_masked(p, exists[j]), acc[i][j]);
+    });
+  }
+  add_bias(acc, t, whole, exists);
   if (t.clip) {
     const Vec low = set1(t.low), high = set1(t.high);
-    SX_UNROLL
-    for (int i = 0; i < rows; ++i) {
-      SX_UNROLL
-      for (int j = 0; j < count; ++j) acc[i][j] = min(high, max(low, acc[i][j]));
-    }
+    each<rows, count>([&](int i, int j)
+                          __attribute__((always_inline)) { acc[i][j] = min(high, max(low, acc[i][j])); });
   }
-  SX_UNROLL
-  for (int i = 0; i < rows; ++i) {
-    SX_UNROLL
-    for (int j = 0; j < count; ++j) {
-      float* p = t.c + (size_t)i * t.c_row + (size_t)j * t.c_vector;
-      if (whole)
-        store(p, acc[i][j]);
-      else if (t.zero_tail)
-        store(p, select(exists[j], acc[i][j], zero()));
-      else
-        store_masked(p, exists[j], acc[i][j]);
-    }
-  }
+  each<rows, count>([&](int i, int j) __attribute__((always_inline)) {
+    float* p = t.c + (size_t)i * t.c_row + (size_t)j * t.c_vector;
+    if (whole)
+      store(p, acc[i][j]);
+    else if (t.zero_tail)
+      store(p, select(exists[j], acc[i][j], zero()));
+    else
+      store_masked(p, exists[j], acc[i][j]);
+  });
 }
 
 template <int rows, int vectors, int panels>
 void tile(const TileArgs* args) {
   const TileArgs& t = *args;
   Vec acc[rows][vectors * panels];
-  SX_UNROLL
-  for (int i = 0; i < rows; ++i) {
-    SX_UNROLL
-    for (int j = 0; j < vectors * panels; ++j) acc[i][j] = zero();
-  }
+  each<rows, vectors * panels>([&](int i, int j) __attribute__((always_inline)) { acc[i][j] = zero(); });
   const float* b = t.b;
   for (size_t s = 0; s < t.steps; ++s) {
     const float* a = t.step_offset ? t.a + t.step_offset[s] : t.a;
@@ -140,27 +135,27 @@ void tile(const TileArgs* args) {
 }
 
 #if defined(SX_ISA_avx512)
-#define SX_ALL_ROWS(v)                                                                                     \
-  {                                                                                                        \
+#define SX_ALL_ROWS(v)                                                                                       \
+  {                                                                                                          \
     tile<1, v, 1>, tile<2, v, 1>, tile<3, v, 1>, tile<4, v, 1>, tile<5, v, 1>, tile<6, v, 1>, tile<7, v, 1>, \
-        tile<8, v, 1>, tile<9, v, 1>, tile<10, v, 1>, tile<11, v, 1>, tile<12, v, 1>, tile<13, v, 1>,      \
-        tile<14, v, 1>                                                                                     \
+        tile<8, v, 1>, tile<9, v, 1>, tile<10, v, 1>, tile<11, v, 1>, tile<12, v, 1>, tile<13, v, 1>,        \
+        tile<14, v, 1>                                                                                       \
   }
 const TileTable kTiles = {kLanes,
-                                 kMaxRows,
-                                 SX_ALL_ROWS(1),
-                                 SX_ALL_ROWS(2),
-                                 {tile<1, 2, 4>, tile<2, 2, 4>, tile<3, 2, 2>, tile<4, 2, 2>},
-                                 {4, 4, 2, 2}};
+                          kMaxRows,
+                          SX_ALL_ROWS(1),
+                          SX_ALL_ROWS(2),
+                          {tile<1, 2, 4>, tile<2, 2, 4>, tile<3, 2, 2>, tile<4, 2, 2>},
+                          {4, 4, 2, 2}};
 #else
 #define SX_ALL_ROWS(v) \
   { tile<1, v, 1>, tile<2, v, 1>, tile<3, v, 1>, tile<4, v, 1>, tile<5, v, 1>, tile<6, v, 1> }
 const TileTable kTiles = {kLanes,
-                                 kMaxRows,
-                                 SX_ALL_ROWS(1),
-                                 SX_ALL_ROWS(2),
-                                 {tile<1, 2, 4>, tile<2, 2, 2>, tile<3, 2, 2>, tile<4, 2, 1>},
-                                 {4, 2, 2, 1}};
+                          kMaxRows,
+                          SX_ALL_ROWS(1),
+                          SX_ALL_ROWS(2),
+                          {tile<1, 2, 4>, tile<2, 2, 2>, tile<3, 2, 2>, tile<4, 2, 1>},
+                          {4, 2, 2, 1}};
 #endif
 
 }  // namespace sx::SX_ISA

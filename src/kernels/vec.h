@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vector vocabulary: one set of names for every vector level. Only for *.simd.cc files, which CMake compiles
-// once per level with SX_ISA = baseline | avx2 | avx512, and which put all they define into namespace sx::SX_ISA.
-// Everything here is static and always inlined: an object of a level must define no symbol outside its namespace.
+// The vector vocabulary: one set of names for every vector level. Only for *.simd.cc files, which CMake
+// compiles once per level with SX_ISA = baseline | avx2 | avx512, and which put all they define into
+// namespace sx::SX_ISA. Everything here is static and always inlined: an object of a level must define no
+// symbol outside its namespace.
 //
-// Vec holds kLanes floats and VecI kLanes int32; both are compiler vectors, so + - * / & | ^ ~ << >> and unary -
-// work on them, also with a scalar on one side, and v[i] reads a lane. Comparisons go through less() and friends,
-// which return a Mask.
+// Vec holds kLanes floats and VecI kLanes int32; both are compiler vectors, so + - * / & | ^ ~ << >> and
+// unary - work on them, also with a scalar on one side, and v[i] reads a lane. Comparisons go through less()
+// and friends, which return a Mask.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +39,8 @@ typedef float Vec __attribute__((vector_size(4 * kLanes)));
 typedef int32_t VecI __attribute__((vector_size(4 * kLanes)));
 typedef float VecAnyAddress __attribute__((vector_size(4 * kLanes), aligned(1), may_alias));
 typedef int32_t VecIAnyAddress __attribute__((vector_size(4 * kLanes), aligned(1), may_alias));
+typedef float FloatAnyAddress __attribute__((aligned(1), may_alias));
+typedef int32_t IntAnyAddress __attribute__((aligned(1), may_alias));
 
 #if defined(SX_ISA_avx512)
 typedef __mmask16 Mask;  // a bit a lane
@@ -225,15 +228,17 @@ SX_INLINE VecI to_int(Vec v) { return to_int_trunc(round(v)); }
 SX_INLINE Vec to_float(VecI v) { return __builtin_convertvector(v, Vec); }
 
 SX_INLINE Vec load_masked(const float* p, Mask m) {
+  const auto* from = reinterpret_cast<const FloatAnyAddress*>(p);
   Vec v{};
   for (size_t i = 0; i < kLanes; ++i)
-    if (m[i]) v[i] = p[i];
+    if (m[i]) v[i] = from[i];
   return v;
 }
 SX_INLINE VecI load_masked(const int32_t* p, Mask m) {
+  const auto* from = reinterpret_cast<const IntAnyAddress*>(p);
   VecI v{};
   for (size_t i = 0; i < kLanes; ++i)
-    if (m[i]) v[i] = p[i];
+    if (m[i]) v[i] = from[i];
   return v;
 }
 SX_INLINE void store_masked(float* p, Mask m, Vec v) {
@@ -271,7 +276,8 @@ SX_INLINE bool any(Mask m) { return mask_bits(m) != 0; }
 SX_INLINE bool all(Mask m) { return mask_bits(m) == (1u << kLanes) - 1u; }
 SX_INLINE Mask is_nan(Vec v) { return not_equal(v, v); }
 
-// The first n lanes (0 <= n <= kLanes); the others read as zero and are not written. Memory beyond is untouched.
+// The first n lanes (0 <= n <= kLanes); the others read as zero and are not written. Memory beyond is
+// untouched.
 SX_INLINE Vec load_part(const float* p, size_t n) { return load_masked(p, first_lanes(n)); }
 SX_INLINE VecI load_part(const int32_t* p, size_t n) { return load_masked(p, first_lanes(n)); }
 SX_INLINE void store_part(float* p, size_t n, Vec v) { store_masked(p, first_lanes(n), v); }

@@ -82,10 +82,12 @@ double activated(const Epilogue& e, double x) {
 // The largest error, in units of 2^-24 times the sum of magnitudes.
 double error_of(const Case& t, const Data& d, const std::vector<float>& out) {
   const ConvShape& s = t.s;
-  const size_t oh = s.out_h(), ow = s.out_w(), icg = s.in_channels / s.groups, ocg = s.out_channels / s.groups;
+  const size_t oh = s.out_h(), ow = s.out_w(), icg = s.in_channels / s.groups,
+               ocg = s.out_channels / s.groups;
   double worst = 0;
   for (size_t at = 0; at < out.size(); ++at) {
-    const size_t x = at % ow, y = at / ow % oh, oc = at / ow / oh % s.out_channels, n = at / ow / oh / s.out_channels;
+    const size_t x = at % ow, y = at / ow % oh, oc = at / ow / oh % s.out_channels,
+                 n = at / ow / oh / s.out_channels;
     double sum = 0, size = 1;
     for (size_t c = 0; c < icg; ++c)
       for (size_t kh = 0; kh < s.kernel_h; ++kh)
@@ -145,7 +147,8 @@ TEST_CASE("blocked: kernels, strides, padding, channel tails") {
   for (size_t in : {3u, 16u, 20u, 32u})
     for (size_t out : {5u, 16u, 20u, 48u})
       for (size_t kernel : {1u, 3u})
-        for (size_t stride : {1u, 2u}) check({square(in, out, 9, kernel, stride, kernel / 2), ConvKind::blocked, {}});
+        for (size_t stride : {1u, 2u})
+          check({square(in, out, 9, kernel, stride, kernel / 2), ConvKind::blocked, {}});
 }
 
 TEST_CASE("blocked: wide lines, so that inner tiles read the input in place") {
@@ -190,7 +193,11 @@ TEST_CASE("depthwise") {
       for (size_t stride : {1u, 2u}) {
         ConvShape s = square(channels, channels, 23, kernel, stride, kernel / 2);
         s.groups = channels;
-        check({s, ConvKind::depthwise, {.activation = Activation::clip, .low = 0.1f, .high = 0.6f}, true, true});
+        check({s,
+               ConvKind::depthwise,
+               {.activation = Activation::clip, .low = 0.1f, .high = 0.6f},
+               true,
+               true});
         s.in_h = 1, s.kernel_h = 1, s.pad_top = s.pad_bottom = 0, s.batch = 2;
         check({s, ConvKind::depthwise, {.activation = Activation::sigmoid}});
       }
@@ -226,7 +233,12 @@ TEST_CASE("epilogues: sigmoid of a padded lane stays zero, residual in place, sc
   for (ConvKind kind : {ConvKind::blocked, ConvKind::from_plain, ConvKind::plain}) {
     check({square(20, 20, 7, 3, 1, 1), kind, {.activation = Activation::sigmoid}, true, true, true});
     check({square(20, 20, 7, 3, 1, 1), kind, {.activation = Activation::clip, .low = 0.5f, .high = 0.9f}});
-    check({square(260, 20, 6, 3, 1, 1), kind, {.alpha = 0.5f, .bias_scale = -2.0f, .beta = 3.0f}, true, true, true});
+    check({square(260, 20, 6, 3, 1, 1),
+           kind,
+           {.alpha = 0.5f, .bias_scale = -2.0f, .beta = 3.0f},
+           true,
+           true,
+           true});
   }
 }
 

@@ -99,7 +99,8 @@ std::vector<float> run(const Case& t, const Data& d, Parallel& parallel) {
   return c;
 }
 
-// The largest error, in units of 2^-24 times the sum of magnitudes; also counts what must not have been touched.
+// The largest error, in units of 2^-24 times the sum of magnitudes; also counts what must not have been
+// touched.
 double error_of(const Case& t, const Data& d, const std::vector<float>& c) {
   const GemmShape& s = t.shape;
   double worst = 0;
@@ -122,7 +123,8 @@ double error_of(const Case& t, const Data& d, const std::vector<float>& c) {
         sum *= t.epilogue.alpha, size *= std::fabs(t.epilogue.alpha);
         if (t.residual) sum += double(t.epilogue.beta) * d.residual[at], size += 1;
         if (t.bias)
-          sum += double(t.epilogue.bias_scale) * d.bias[t.epilogue.bias_axis == BiasAxis::rows ? i : j], size += 1;
+          sum += double(t.epilogue.bias_scale) * d.bias[t.epilogue.bias_axis == BiasAxis::rows ? i : j],
+              size += 1;
         const double y = activation_f64(t.epilogue.activation, t.epilogue.low, t.epilogue.high, sum);
         const double error = std::fabs(y - c[at]);
         if (!(error < 1e9)) return 1e30;
@@ -163,13 +165,17 @@ TEST_CASE("transposed operands, plain and packed B") {
     for (bool trans_b : {false, true})
       for (BSource source : {BSource::packed, BSource::plain})
         for (size_t m : {1u, 6u, 40u})
-          check({.shape = {.m = m, .n = 45, .k = 67, .trans_a = trans_a, .trans_b = trans_b}, .source = source});
+          check({.shape = {.m = m, .n = 45, .k = 67, .trans_a = trans_a, .trans_b = trans_b},
+                 .source = source});
 }
 
 TEST_CASE("long sums are cut, and a stride of whole pages is copied") {
   check({.shape = {.m = 20, .n = 40, .k = 5000}, .residual = true}, 64);
   check({.shape = {.m = 20, .n = 140, .k = 200, .lda = 1024}});
-  check({.shape = {.m = 20, .n = 40, .k = 4100}, .epilogue = {.alpha = 0.5f, .beta = 2.0f}, .residual = true, .in_place = true},
+  check({.shape = {.m = 20, .n = 40, .k = 4100},
+         .epilogue = {.alpha = 0.5f, .beta = 2.0f},
+         .residual = true,
+         .in_place = true},
         64);
 }
 
@@ -187,11 +193,11 @@ TEST_CASE("batches") {
 }
 
 TEST_CASE("epilogues") {
-  constexpr Activation kAll[] = {Activation::none,     Activation::relu,      Activation::clip,
-                                 Activation::leaky_relu, Activation::sigmoid, Activation::tanh,
-                                 Activation::silu,     Activation::hard_sigmoid, Activation::hard_swish,
-                                 Activation::gelu,     Activation::gelu_tanh, Activation::elu,
-                                 Activation::softplus, Activation::mish};
+  constexpr Activation kAll[] = {Activation::none,       Activation::relu,         Activation::clip,
+                                 Activation::leaky_relu, Activation::sigmoid,      Activation::tanh,
+                                 Activation::silu,       Activation::hard_sigmoid, Activation::hard_swish,
+                                 Activation::gelu,       Activation::gelu_tanh,    Activation::elu,
+                                 Activation::softplus,   Activation::mish};
   for (Activation activation : kAll)
     check({.shape = {.m = 17, .n = 45, .k = 20},
            .epilogue = {.activation = activation, .low = 0.2f, .high = 0.5f},
