@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/rnn/recurrent.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sx::ops {
+namespace {
+
+struct NamedActivation {
+  std::string_view name;
+  Activation::Kind kind;
+  bool uses_alpha, uses_beta;
+  float alpha, beta;
+};
+using Kind = Activation::Kind;
+constexpr NamedActivation kActivations[] = {
+    {"relu", Kind::relu, false, false, 0, 0},
+    {"tanh", Kind::tanh, false, false, 0, 0},
+    {"sigmoid", Kind::sigmoid, false, false, 0, 0},
+    {"affine", Kind::affine, true, true, 1, 0},
+    {"leakyrelu", Kind::leaky_relu, true, false, 0.01f, 0},
+    {"thresholdedrelu", Kind::thresholded_relu, true, false, 1, 0},
+    {"scaledtanh", Kind::scaled_tanh, true, true, 1, 1},
+    {"hardsigmoid", Kind::hard_sigmoid, true, true, 0.2f, 0.5f},
+    {"elu", Kind::elu, true, false, 1, 0},
+    {"softsign", Kind::softsign, false, false, 0, 0},
+    {"softplus", Kind::softplus, false, false, 0, 0},
+};
+
+Result<std::vector<Activation>> read_activations(const Eval& e, std::span<const std::string_view> defaults,
+                                                 size_t directions) {
+  std::vector<std::string> names = e.texts("activations");
+  const size_t expected = defaults.size() * directions;
+  if (names.size() > expected) names.resize(expected);  // RNN's default names two for one direction too
+  if (names.empty()) {
+    for (size_t k = 0; k < expected; ++k) names.emplace_back(defaults[k % defaults.size()]);
+  }
+  if (names.size() != expected) {
+    return e.fail("attribute activations names {} functions, expected {}", names.size(), expected);
+  }
+  const std::vector<float> alphas = e.floatings("activation_alpha"), betas = e.floatings("activation_beta");
+  size_t next_alpha = 0, next_beta = 0;
+  std::vector<Activation> list;
+  for (const std::string& name : names) {
+    std::string lower = name;
+    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
+    const auto* found = std::find_if(std::begin(kActivations), std::end(kActivations),
+                                     [&](const NamedActivation& a) { return a.name == lower; });
+    if (found == std::end(kActivations)) return e.fail("activation '{}' is unknown", name);
+    Activation a{found->kind, found->alpha, found->beta};
+    if (found->uses_alpha && next_alpha < alphas.size()) a.alpha = alphas[next_alpha++];
+    if (found->uses_beta && next_beta < betas.size()) a.beta = betas[next_beta++];
+    list.push_back(a);
+  }
+  return list;
+}
+
+Status expect_dims(const Eval& e, size_t input, std::string_view name, const Dims& dims) {
+  if (!e.has(input) || e.in(input).dims() == dims) return {};
+  return e.fail("{} must be {}, found {}", name, to_string(dims), to_string(e.in(input).dims()));
+}
+
+}  // namespace
+
+template <class T>
+void activate(const Activation& a, T* v, size_t n) {
+  const T alpha = T(a.alpha), beta = T(a.beta);
+  auto each = [&](auto f) {
+    for (size_t k = 0; k < n; ++k) v[k] = f(v[k]);
+  };
+  switch (a.kind) {
+    case Kind::relu: return each([](T x) { return x > 0 ? x : T(0); });
+    case Kind::tanh: return each([](T x) { return std::tanh(x); });
+    case Kind::sigmoid: return each([](T x) { return T(1) / (T(1) + std::exp(-x)); });
+    case Kind::affine: return each([&](T x) { return alpha * x + beta; });
+    case Kind::leaky_relu: return each([&](T x) { return x >= 0 ? x : alpha * x; });
+    case Kind::thresholded_relu: return each([&](T x) { return x > alpha ? x : T(0); });
+    case Kind::scaled_tanh: return each([&](T x) { return alpha * std::tanh(beta * x); });
+    case Kind::hard_sigmoid:
+      return each([&](T x) { return std::min(std::max(alpha * x + beta, T(0)), T(1)); });
+    case Kind::elu: return each([&](T x) { return x >= 0 ? x : alpha * std::expm1(x); });
+    case Kind::softsign: return each([](T x) { return x / (T(1) + std::abs(x)); });
+    case Kind::softplus:
+      return each([](T x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); });
+  }
+}
+template void activate<float>(const Activation&, float*, size_t);
+template void activate<double>(const Activation&, double*, size_t);
+
+Result<Recurrent> Recurrent::of(const Eval& e, int64_t gates, std::span<const std::string_view> defaults) {
+  const Tensor &x = e.in(0), &w = e.in(1), &recurrence = e.in(2);
+  if (x.rank() != 3 || w.rank() != 3 || recurrence.rank() != 3) {
+    return e.fail("X, W and R must be of rank 3, found {}, {} and {}", x.rank(), w.rank(), recurrence.rank());
+  }
+  Recurrent r;
+  r.gates = gates;
+  r.batch_first = e.integer("layout") != 0;
+  r.steps = x.dims()[r.batch_first ? 1 : 0];
+  r.batch = x.dims()[r.batch_first ? 0 : 1];
+  r.inputs = x.dims()[2];
+  r.hidden = recurrence.dims()[2];
+  r.clip = e.has_attr("clip") ? e.floating("clip") : 0;
+  const std::string direction = e.text("direction");
+  if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
+    return e.fail("direction '{}' is not forward, reverse or bidirectional", direction);
+  }
+  r.directions = direction == "bidirectional" ? 2 : 1;
+  r.backward_first = direction == "reverse";
+  const int64_t d = r.directions, rows = gates * r.hidden;
+  const Dims state = r.batch_first ? Dims{r.batch, d, r.hidden} : Dims{d, r.batch, r.hidden};
+  SX_TRY(expect_dims(e, 1, "W", {d, rows, r.inputs}));
+  SX_TRY(expect_dims(e, 2, "R", {d, rows, r.hidden}));
+  SX_TRY(expect_dims(e, 3, "B", {d, 2 * rows}));
+  SX_TRY(expect_dims(e, 4, "sequence_lens", {r.batch}));
+  SX_TRY(expect_dims(e, 5, "initial_h", state));
+  SX_TRY(expect_dims(e, 6, "initial_c", state));
+  SX_TRY(expect_dims(e, 7, "P", {d, 3 * r.hidden}));
+  SX_ASSIGN(r.functions, read_activations(e, defaults, size_t(d)));
+  r.lengths.assign(size_t(r.batch), r.steps);
+  if (e.has(4)) {
+    SX_ASSIGN(r.lengths, e.ints_of(4));
+  }
+  for (int64_t n : r.lengths) {
+    if (n < 0 || n > r.steps) return e.fail("a sequence length is {}, X has {} steps", n, r.steps);
+  }
+  return r;
+}
+
+namespace {
+
+template <class T>
+std::vector<T> initial_state(const Eval& e, const Recurrent& r, size_t input) {
+  std::vector<T> state(size_t(r.directions * r.batch * r.hidden), T(0));
+  if (!e.has(input)) return state;
+  const Reader<T> given(e.in(input));
+  for (int64_t d = 0; d < r.directions; ++d) {
+    for (int64_t b = 0; b < r.batch; ++b) {
+      std::copy_n(given.data() + r.state_at(d, b), r.hidden, state.data() + (d * r.batch + b) * r.hidden);
+    }
+  }
+  return state;
+}
+
+template <class T>
+void store_state(Eval& e, const Recurrent& r, size_t output, const std::vector<T>& state) {
+  if (!e.wanted(output)) return;
+  Writer<T> y(e.out(output));
+  for (int64_t d = 0; d < r.directions; ++d) {
+    for (int64_t b = 0; b < r.batch; ++b) {
+      T* to = y.data() + r.state_at(d, b);
+      if (r.lengths[size_t(b)] == 0) {
+        std::fill_n(to, r.hidden, T(0));
+      } else {
+        std::copy_n(state.data() + (d * r.batch + b) * r.hidden, r.hidden, to);
+      }
+    }
+  }
+}
+
+// One direction. `y` is null where the whole sequence is not wanted.
+template <class T>
+void walk_direction(const Eval& e, const Recurrent& r, int64_t d, Cell<T> cell, const T* x, const T* w, T* h,
+                    T* c, T* y, FunctionRef<void(const Cell<T>&)> step) {
+  const int64_t rows = r.gates * r.hidden;
+  std::vector<T> xw(size_t(r.steps * r.batch * rows)), hr(size_t(r.batch * rows));
+  Product<T> in;  // rows of xw are in the order of X, whatever its layout
+  in.m = r.steps * r.batch, in.n = rows, in.k = r.inputs;
+  in.a = x, in.a_row = r.inputs;
+  in.b = w, in.b_row = 1, in.b_col = r.inputs;
+  in.c = xw.data(), in.c_row = rows;
+  contract(in);
+  Product<T> recur;
+  recur.m = r.batch, recur.n = rows, recur.k = r.hidden;
+  recur.a = h, recur.a_row = r.hidden;
+  recur.b = cell.r, recur.b_row = 1, recur.b_col = r.hidden;
+  recur.c = hr.data(), recur.c_row = rows;
+  for (int64_t turn = 0; turn < r.steps; ++turn) {
+    if (e.cancel && e.cancel->requested()) return;
+    contract(recur);
+    for (int64_t b = 0; b < r.batch; ++b) {
+      const int64_t length = r.lengths[size_t(b)];
+      if (turn >= length) continue;
+      const int64_t t = r.backward(d) ? length - 1 - turn : turn;
+      cell.xw = xw.data() + (r.batch_first ? b * r.steps + t : t * r.batch + b) * rows;
+      cell.hr = hr.data() + b * rows;
+      cell.h = h + b * r.hidden;
+      cell.c = c + b * r.hidden;
+      step(cell);
+      if (y) std::copy_n(cell.h, r.hidden, y + r.output_at(t, d, b));
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+Status walk(Eval& e, const Recurrent& r, bool has_cell, FunctionRef<void(const Cell<T>&)> step) {
+  const Reader<T> x(e.in(0)), w(e.in(1)), recurrence(e.in(2));
+  const int64_t rows = r.gates * r.hidden;
+  std::vector<T> bias(size_t(2 * rows * r.directions), T(0)), peephole;
+  if (e.has(3)) {
+    const Reader<T> b(e.in(3));
+    std::copy(b.begin(), b.end(), bias.begin());
+  }
+  if (has_cell && e.has(7)) {
+    const Reader<T> p(e.in(7));
+    peephole.assign(p.begin(), p.end());
+  }
+  std::vector<T> h = initial_state<T>(e, r, 5), c = initial_state<T>(e, r, has_cell ? 6 : SIZE_MAX);
+  std::vector<T> y(e.wanted(0) ? size_t(r.steps * r.directions * r.batch * r.hidden) : 0, T(0));
+  for (int64_t d = 0; d < r.directions; ++d) {
+    Cell<T> cell;
+    cell.r = recurrence.data() + d * rows * r.hidden;
+    cell.wb = bias.data() + d * 2 * rows;
+    cell.rb = cell.wb + rows;
+    cell.peephole = peephole.empty() ? nullptr : peephole.data() + d * 3 * r.hidden;
+    cell.functions = r.functions.data() + size_t(d) * r.functions.size() / size_t(r.directions);
+    const int64_t at = d * r.batch * r.hidden;
+    walk_direction<T>(e, r, d, cell, x.data(), w.data() + d * rows * r.inputs, h.data() + at, c.data() + at,
+                      e.wanted(0) ? y.data() : nullptr, step);
+    if (e.cancel) SX_TRY(e.cancel->check());
+  }
+  if (e.wanted(0)) {
+    Writer<T> out(e.out(0));
+    std::copy(y.begin(), y.end(), out.begin());
+  }
+  store_state(e, r, 1, h);
+  if (has_cell) store_state(e, r, 2, c);
+  return {};
+}
+template Status walk<float>(Eval&, const Recurrent&, bool, FunctionRef<void(const Cell<float>&)>);
+template Status walk<double>(Eval&, const Recurrent&, bool, FunctionRef<void(const Cell<double>&)>);
+
+Status infer_recurrent(Infer& i, bool has_cell) {
+  const DType elem = i.elem(0);
+  const bool batch_first = i.integer("layout") != 0;
+  Dim directions = i.text("direction") == "bidirectional" ? 2 : 1;
+  Dim steps = i.fresh("steps"), batch = i.fresh("batch"), hidden = i.fresh("hidden");
+  if (i.rank_known(0)) {
+    if (i.rank(0) != 3) return i.fail("X must be of rank 3, found rank {}", i.rank(0));
+    steps = i.dim(0, batch_first ? 1 : 0);
+    batch = i.dim(0, batch_first ? 0 : 1);
+  }
+  if (i.rank_known(2)) {
+    if (i.rank(2) != 3) return i.fail("R must be of rank 3, found rank {}", i.rank(2));
+    hidden = i.dim(2, 2);
+  } else if (i.has_attr("hidden_size")) {
+    hidden = i.integer("hidden_size");
+  }
+  const Shape state = batch_first ? Shape({batch, directions, hidden}) : Shape({directions, batch, hidden});
+  if (i.wanted(0)) {
+    i.set_tensor(
+        0, elem,
+        batch_first ? Shape({batch, steps, directions, hidden}) : Shape({steps, directions, batch, hidden}));
+  }
+  if (i.wanted(1)) i.set_tensor(1, elem, state);
+  if (has_cell && i.wanted(2)) i.set_tensor(2, elem, state);
+  return {};
+}
+
+Status lift_output_sequence(Lift& l) {
+  l.attrs().erase("output_sequence");
+  return {};
+}
+
+std::vector<AttrDef> recurrent_attrs(std::initializer_list<AttrDef> more) {
+  std::vector<AttrDef> list = {
+      optional_attr("activation_alpha", AttrKind::floatings),
+      optional_attr("activation_beta", AttrKind::floatings), optional_attr("activations", AttrKind::texts),
+      optional_attr("clip", AttrKind::floating), optional_attr("hidden_size", AttrKind::integer)};
+  list.insert(list.end(), more.begin(), more.end());
+  return list;
+}
+
+}  // namespace sx::ops
