@@ -66,6 +66,7 @@ void Lift::replace(std::initializer_list<ValueId> outputs) {
     substitute(graph_, old, v);
     if (made_here) graph_.value(v).name = name;
   }
+  results_ = outputs;
   replaced_ = true;
 }
 

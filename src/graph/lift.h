@@ -41,6 +41,7 @@ class Lift {
                              std::string_view domain = "");
   void replace(std::initializer_list<ValueId> outputs);  // these values take the place of the node's outputs
   bool replaced() const { return replaced_; }
+  const std::vector<ValueId>& results() const { return results_; }  // what replace() was given
   const Op* become() const { return become_; }
   // The first thing that went wrong while building.
   const Status& status() const { return status_; }
@@ -57,6 +58,7 @@ class Lift {
   NodeId node_;
   int from_;
   bool replaced_ = false;
+  std::vector<ValueId> results_;
   const Op* become_ = nullptr;
   Status status_;
 };

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// One node against the record of the operator version that its model asks for.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/op.h"
+
+namespace sx::convert {
+
+struct NodeFacts {
+  std::vector<const Type*> inputs;  // null: not given
+  std::vector<bool> outputs;        // given or not
+  const Attrs& attrs;
+};
+// Everything that does not fit: number of inputs and outputs, attributes, element types.
+std::vector<std::string> check_node(const OpVersion& version, const NodeFacts& node);
+
+}  // namespace sx::convert
