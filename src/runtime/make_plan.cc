@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes, views and addresses for one set of dims.
+#include <algorithm>
+#include <cstring>
+
+#include "base/format.h"
+#include "graph/op.h"
+#include "runtime/plan.h"
+#include "runtime/symbols.h"
+
+namespace sx {
+
+namespace {
+
+size_t view_bytes(const View& v) {
+  size_t bytes = 0;
+  dtype_bytes(v.type, uint64_t(padded_count(v.dims, v.layout)), bytes);
+  return bytes;
+}
+
+size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+void store_integer(DType type, void* to, size_t index, int64_t v) {
+  switch (type) {
+    case DType::i64: case DType::u64: static_cast<int64_t*>(to)[index] = v; break;
+    case DType::i32: case DType::u32: static_cast<int32_t*>(to)[index] = int32_t(v); break;
+    case DType::i16: case DType::u16: static_cast<int16_t*>(to)[index] = int16_t(v); break;
+    default: static_cast<int8_t*>(to)[index] = int8_t(v); break;
+  }
+}
+
+// A stretch of arena memory that some steps need at the same time.
+struct Piece {
+  size_t bytes = 0;
+  int first = 0, last = 0;
+  int64_t offset = 0;
+};
+
+// Largest first, each at the lowest offset that is free while it lives.
+size_t pack(std::vector<Piece>& pieces) {
+  std::vector<size_t> order(pieces.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return pieces[a].bytes > pieces[b].bytes; });
+  std::vector<size_t> placed;  // sorted by offset
+  size_t total = 0;
+  for (size_t i : order) {
+    Piece& piece = pieces[i];
+    int64_t at = 0;
+    for (size_t other : placed) {
+      const Piece& p = pieces[other];
+      if (p.last < piece.first || p.first > piece.last) continue;
+      if (p.offset >= at + int64_t(piece.bytes)) break;
+      at = std::max(at, p.offset + int64_t(p.bytes));
+    }
+    piece.offset = at;
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), i,
+                                   [&](size_t a, size_t b) { return pieces[a].offset < pieces[b].offset; }), i);
+    total = std::max(total, size_t(at) + piece.bytes);
+  }
+  return total;
+}
+
+}  // namespace
+
+// The work of make_plan, in the order of its functions.
+struct Planner {
+  const Program& program;
+  const Machine& machine;
+  const Graph& graph;
+  Plan& plan;
+  std::vector<int> piece_of;           // by slot: its piece of the arena, after in-place merges; -1: none
+  std::vector<Piece> pieces;
+  std::vector<int> piece_space;
+
+  const std::vector<Slot>& slots() const { return program.slots_; }
+
+  Status concrete(Dim d, int64_t& v, const char* what) const {
+    if (!sx::evaluate(d, plan.symbols, v) || v < 0) {
+      return error(Code::invalid_argument, "the size {} of {} does not work out for these inputs", to_string(d), what);
+    }
+    return {};
+  }
+
+  bool early(const Slot& s) const {
+    return s.kind != Slot::Kind::late && s.kind != Slot::Kind::value && s.kind != Slot::Kind::absent;
+  }
+
+  Status sizes() {
+    plan.views.resize(slots().size());
+    plan.addresses.resize(slots().size());
+    for (SlotId i = 0; i < slots().size(); ++i) {
+      const Slot& slot = slots()[i];
+      View& view = plan.views[i];
+      if (slot.kind == Slot::Kind::absent || slot.kind == Slot::Kind::value) continue;
+      view.type = slot.type;
+      view.layout = slot.layout;
+      if (slot.kind == Slot::Kind::constant) {
+        const Value& constant = graph.value(slot.value).constant;
+        if (constant.is_tensor() && constant.tensor.type() != DType::string) view = view_of(constant.tensor);
+        continue;
+      }
+      if (slot.kind == Slot::Kind::late || slot.kind == Slot::Kind::input) continue;
+      view.dims.resize(slot.dims.size());
+      for (size_t k = 0; k < slot.dims.size(); ++k) {
+        SX_TRY(concrete(slot.dims[k], view.dims[k], graph.value(slot.value).name.c_str()));
+      }
+      int64_t count = 0;
+      size_t bytes = 0;
+      if (!element_count(view.dims, count) || !dtype_bytes(view.type, uint64_t(count), bytes)) {
+        return error(Code::invalid_argument, "'{}' would be {}{}: too large", graph.value(slot.value).name,
+                     dtype_name(view.type), to_string(view.dims));
+      }
+    }
+    return {};
+  }
+
+  Status guards() const {
+    for (const Guard& g : graph.guards()) {
+      if (g.node != kNoNode && (graph.node(g.node).removed || graph.node(g.node).body != program.body_)) continue;
+      int64_t a = 0, b = 0;
+      if (!known(g.a) || !known(g.b)) continue;
+      if (!sx::evaluate(g.a, plan.symbols, a) || !sx::evaluate(g.b, plan.symbols, b)) continue;
+      if (a == b || (g.broadcast && (a == 1 || b == 1))) continue;
+      return error(Code::invalid_argument, "{} must {}: {} and {}", g.what, g.broadcast ? "broadcast" : "be equal", a, b)
+          .in(g.node == kNoNode ? "model" : describe(graph, g.node));
+    }
+    return {};
+  }
+
+  bool known(Dim d) const {
+    bool all = true;
+    each_symbol(d, [&](uint32_t s) { all = all && plan.symbols[s] >= 0; });
+    return all;
+  }
+
+  Status views() {
+    for (SlotId i = 0; i < slots().size(); ++i) {  // a view comes after what it looks at
+      const Slot& slot = slots()[i];
+      if (slot.alias_of == kNoSlot || slot.kind == Slot::Kind::late) continue;
+      SX_TRY(compute_view(graph, slot, plan.views[slot.alias_of], plan.views[i], plan.addresses[i].offset));
+    }
+    return {};
+  }
+
+  static Status compute_view(const Graph& graph, const Slot& slot, const View& from, View& to, int64_t& offset) {
+    const Node& node = graph.node(slot.view_node);
+    const Dims strides = from.strides.empty() ? contiguous_strides(from.dims) : from.strides;
+    auto ints = [&](size_t input, std::vector<int64_t>& v) {
+      if (input >= node.inputs.size() || node.inputs[input] == kNoValue) return false;
+      const ValueInfo& info = graph.value(node.inputs[input]);
+      if (!info.is_constant() || !info.constant.is_tensor()) return false;
+      const Tensor& t = info.constant.tensor;
+      v.clear();
+      if (t.type() == DType::i64) v.assign(t.as<int64_t>().begin(), t.as<int64_t>().end());
+      else if (t.type() == DType::i32) v.assign(t.as<int32_t>().begin(), t.as<int32_t>().end());
+      else return false;
+      return true;
+    };
+    ViewMap map;
+    const ViewArgs args{node.attrs, from.dims, strides, to.dims, ints};
+    if (!node.op->view(args, slot.view_output, map)) {
+      return error(Code::internal, "a view of {} as {} was planned and cannot be made", to_string(from.dims),
+                   to_string(to.dims)).in(describe(graph, slot.view_node));
+    }
+    to.strides = std::move(map.strides);
+    if (to.contiguous()) to.strides.clear();
+    size_t bytes = 0;
+    dtype_bytes(to.type, uint64_t(map.offset), bytes);
+    offset = int64_t(bytes);
+    return {};
+  }
+
+  Status shapes() {
+    size_t bytes = 0;
+    for (const Slot& slot : slots()) bytes += slot.kind == Slot::Kind::shape ? aligned(64 + 8 * graph.value(slot.value).elements.size()) : 0;
+    if (bytes == 0) return {};
+    SX_ASSIGN(plan.shapes, Buffer::allocate(bytes));
+    char* at = static_cast<char*>(plan.shapes->mutable_data());
+    for (SlotId i = 0; i < slots().size(); ++i) {
+      if (slots()[i].kind != Slot::Kind::shape) continue;
+      const ValueInfo& info = graph.value(slots()[i].value);
+      for (size_t k = 0; k < info.elements.size(); ++k) {
+        int64_t v = 0;
+        if (!sx::evaluate(info.elements[k], plan.symbols, v)) {
+          return error(Code::invalid_argument, "element {} of '{}', {}, does not work out for these inputs", k, info.name,
+                       to_string(info.elements[k]));
+        }
+        store_integer(info.type.elem, at, k, v);
+      }
+      plan.views[i].data = at;
+      at += aligned(64 + 8 * info.elements.size());
+    }
+    return {};
+  }
+
+  SlotId root_of(SlotId s) const {
+    while (slots()[s].alias_of != kNoSlot) s = slots()[s].alias_of;
+    return s;
+  }
+
+  // Which piece of the arena each planned root slot gets; outputs and inputs lie with the caller.
+  void storage() {
+    piece_of.assign(slots().size(), -1);
+    for (SlotId i = 0; i < slots().size(); ++i) {
+      const Slot& slot = slots()[i];
+      if (slot.kind != Slot::Kind::planned || slot.alias_of != kNoSlot || slot.first < 0) continue;
+      size_t writer = program.output_writer_.size();
+      for (size_t o = 0; o < program.output_writer_.size(); ++o) writer = program.output_writer_[o] == i ? o : writer;
+      if (writer < program.output_writer_.size()) {
+        plan.addresses[i] = {Address::Base::output, uint32_t(writer), 0};
+        continue;
+      }
+      piece_of[i] = int(pieces.size());
+      pieces.push_back({aligned(view_bytes(plan.views[i]) + 16), slot.first, slot.last, 0});
+      piece_space.push_back(slot.space);
+    }
+    in_place();
+  }
+
+  void in_place() {
+    for (size_t k = 0; k < program.steps_.size(); ++k) {
+      const Step& step = program.steps_[k];
+      if (step.kind != Step::Kind::kernel || step.late) continue;
+      std::vector<SlotId> taken;
+      for (auto [o, i] : step.kernel->traits().in_place) {
+        if (o >= step.out.size() || i >= step.in.size()) continue;
+        const SlotId out = step.out[o], in = root_of(step.in[i]);
+        if (std::find(taken.begin(), taken.end(), out) != taken.end()) continue;
+        if (piece_of[out] < 0 || piece_of[in] < 0 || slots()[in].last != int(k)) continue;
+        if (slots()[in].space != slots()[out].space || read_again(step, in, i)) continue;
+        if (!plan.views[step.in[i]].contiguous() || plan.addresses[step.in[i]].offset != 0) continue;
+        if (view_bytes(plan.views[out]) != view_bytes(plan.views[in])) continue;
+        Piece& piece = pieces[size_t(piece_of[in])];
+        if (piece.last != int(k)) continue;  // another output took it already
+        pieces[size_t(piece_of[out])].bytes = 0;
+        piece.last = slots()[out].last;
+        piece_of[out] = piece_of[in];
+        taken.push_back(out);
+      }
+    }
+  }
+
+  bool read_again(const Step& step, SlotId root, size_t except) const {
+    for (size_t i = 0; i < step.in.size(); ++i) {
+      if (i != except && root_of(step.in[i]) == root) return true;
+    }
+    return false;
+  }
+
+  Status prepare() {
+    plan.steps.resize(program.steps_.size());
+    std::vector<const View*> in, out;
+    for (size_t k = 0; k < program.steps_.size(); ++k) {
+      const Step& step = program.steps_[k];
+      if (step.kind != Step::Kind::kernel || step.late) continue;
+      in.clear();
+      out.clear();
+      for (SlotId s : step.in) in.push_back(&plan.views[s]);
+      for (SlotId s : step.out) out.push_back(&plan.views[s]);
+      PlannedStep& planned = plan.steps[k];
+      auto prepared = step.kernel->prepare(in, out, planned.needs);
+      if (!prepared.ok()) return std::move(prepared).status().in(describe(graph, step.node));
+      planned.prepared = std::move(prepared).value();
+      planned.worker_stride = aligned(planned.needs.scratch_per_worker);
+      const size_t workers = planned.worker_stride * machine.parallel->width();
+      if (planned.needs.scratch > 0) planned.scratch = add_scratch(planned.needs.scratch, int(k));
+      if (workers > 0) planned.worker_scratch = add_scratch(workers, int(k));
+    }
+    return {};
+  }
+
+  int64_t add_scratch(size_t bytes, int step) {
+    pieces.push_back({aligned(bytes), step, step, 0});
+    piece_space.push_back(0);
+    return int64_t(pieces.size() - 1);  // replaced by the offset in arena()
+  }
+
+  void arena() {
+    plan.arena_bytes.assign(machine.pools.size(), 0);
+    for (size_t space = 0; space < machine.pools.size(); ++space) {
+      std::vector<Piece> here;
+      std::vector<size_t> index;
+      for (size_t i = 0; i < pieces.size(); ++i) {
+        if (piece_space[i] != int(space) || pieces[i].bytes == 0) continue;
+        here.push_back(pieces[i]);
+        index.push_back(i);
+      }
+      plan.arena_bytes[space] = pack(here);
+      for (size_t i = 0; i < here.size(); ++i) pieces[index[i]].offset = here[i].offset;
+    }
+    for (PlannedStep& step : plan.steps) {
+      if (step.scratch >= 0) step.scratch = pieces[size_t(step.scratch)].offset;
+      if (step.worker_scratch >= 0) step.worker_scratch = pieces[size_t(step.worker_scratch)].offset;
+    }
+  }
+
+  void addresses() {
+    for (SlotId i = 0; i < slots().size(); ++i) {
+      const Slot& slot = slots()[i];
+      Address& address = plan.addresses[i];
+      if (slot.alias_of != kNoSlot && slot.kind != Slot::Kind::late) {
+        const Address& from = plan.addresses[slot.alias_of];
+        address = {from.base, from.index, from.offset + address.offset};
+        if (from.base == Address::Base::fixed || from.base == Address::Base::none) {
+          char* base = static_cast<char*>(plan.views[slot.alias_of].data);
+          plan.views[i].data = base ? base + (address.offset - from.offset) : nullptr;
+        }
+      } else if (piece_of[i] >= 0) {
+        address = {Address::Base::arena, uint32_t(slot.space), pieces[size_t(piece_of[i])].offset};
+      } else if (slot.kind == Slot::Kind::constant || slot.kind == Slot::Kind::shape) {
+        address.base = Address::Base::fixed;
+      } else if (slot.kind == Slot::Kind::input) {
+        const auto it = std::find(program.inputs_.begin(), program.inputs_.end(), i);
+        address = {Address::Base::input, uint32_t(it - program.inputs_.begin()), 0};
+      }
+    }
+  }
+};
+
+Status Program::bind_symbols(const RunRequest& request, std::vector<int64_t>& symbols) const {
+  const Graph& graph = *machine_->graph;
+  symbols.assign(graph.pool().symbols(), -1);
+  for (uint32_t s : outer_symbols_) symbols[s] = s < request.symbols.size() ? request.symbols[s] : -1;
+  auto dims_of = [&](size_t i) -> const Dims& {
+    const Binding& b = request.inputs[i];
+    return b.value.is_tensor() ? b.value.tensor.dims() : b.view.dims;
+  };
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const Slot& slot = slots_[inputs_[i]];
+    if (!slot.rank_known) continue;
+    const Dims& dims = dims_of(i);
+    const std::string& name = graph.value(slot.value).name;
+    auto mismatch = [&](size_t axis, const std::string& expected) {
+      return error(Code::invalid_argument, "input '{}' has shape {}, expected {}: axis {} must be {}", name,
+                   to_string(dims), to_string(std::span<const Dim>(slot.dims)), axis, expected);
+    };
+    if (dims.size() != slot.dims.size()) {
+      return error(Code::invalid_argument, "input '{}' has shape {} of rank {}, expected {} of rank {}", name,
+                   to_string(dims), dims.size(), to_string(std::span<const Dim>(slot.dims)), slot.dims.size());
+    }
+    for (size_t k = 0; k < dims.size(); ++k) {
+      if (slot.dims[k].is_constant()) {
+        if (slot.dims[k].constant() != dims[k]) return mismatch(k, std::to_string(slot.dims[k].constant()));
+      } else if (const int64_t s = pure_symbol(slot.dims[k]); s >= 0) {
+        int64_t& bound = symbols[size_t(s)];
+        if (bound >= 0 && bound != dims[k]) return mismatch(k, format("{}, as '{}' is elsewhere", bound, to_string(slot.dims[k])));
+        bound = dims[k];
+      }
+    }
+  }
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const Slot& slot = slots_[inputs_[i]];
+    for (size_t k = 0; slot.rank_known && k < slot.dims.size(); ++k) {
+      int64_t v = 0;
+      if (slot.dims[k].is_constant() || pure_symbol(slot.dims[k]) >= 0) continue;
+      bool known = true;
+      each_symbol(slot.dims[k], [&](uint32_t s) { known = known && symbols[s] >= 0; });
+      if (known && evaluate(slot.dims[k], symbols, v) && v != dims_of(i)[k]) {
+        return error(Code::invalid_argument, "input '{}' has shape {}: axis {} must be {} = {}",
+                     graph.value(slot.value).name, to_string(dims_of(i)), k, to_string(slot.dims[k]), v);
+      }
+    }
+  }
+  return {};
+}
+
+Result<std::shared_ptr<Plan>> Program::make_plan(const RunRequest& request) {
+  auto plan = std::make_shared<Plan>();
+  SX_TRY(bind_symbols(request, plan->symbols));
+  Planner p{*this, *machine_, *machine_->graph, *plan, {}, {}, {}};
+  SX_TRY(p.guards());
+  SX_TRY(p.sizes());
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    View& view = plan->views[inputs_[i]];
+    view.type = request.inputs[i].view.type;
+    view.dims = request.inputs[i].view.dims;
+  }
+  SX_TRY(p.shapes());
+  SX_TRY(p.views());
+  p.storage();
+  SX_TRY(p.prepare());
+  p.arena();
+  p.addresses();
+  return plan;
+}
+
+Status make_late_view(const Graph& graph, const Slot& slot, const View& from, View& to, int64_t& offset) {
+  return Planner::compute_view(graph, slot, from, to, offset);
+}
+
+}  // namespace sx

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps whose dims are known only during the run, steps over values that are not numeric, and control flow.
+#include <algorithm>
+
+#include "base/format.h"
+#include "graph/evaluate.h"
+#include "graph/op.h"
+#include "runtime/copy_view.h"
+#include "runtime/plan.h"
+#include "runtime/symbols.h"
+
+namespace sx {
+
+Status make_late_view(const Graph& graph, const Slot& slot, const View& from, View& to, int64_t& offset);
+
+namespace {
+
+// Sizes that a run just learnt bind the symbols that stand for them.
+Status learn_dims(const Slot& slot, const Dims& dims, const std::string& name, std::vector<int64_t>& symbols) {
+  if (!slot.rank_known) return {};
+  if (slot.dims.size() != dims.size()) {
+    return error(Code::internal, "'{}' was inferred to have rank {} and has shape {}", name, slot.dims.size(), to_string(dims));
+  }
+  for (size_t k = 0; k < dims.size(); ++k) {
+    const int64_t s = pure_symbol(slot.dims[k]);
+    if (s >= 0) symbols[size_t(s)] = dims[k];
+    else if (slot.dims[k].is_constant() && slot.dims[k].constant() != dims[k]) {
+      return error(Code::internal, "axis {} of '{}' was inferred to be {} and is {}", k, name, slot.dims[k].constant(), dims[k]);
+    }
+  }
+  return {};
+}
+
+bool same_dims(const std::vector<Dims>& a, ViewList in, ViewList out) {
+  if (a.size() != in.size() + out.size()) return false;
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (!(a[i] == in[i]->dims)) return false;
+  }
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (!(a[in.size() + i] == out[i]->dims)) return false;
+  }
+  return true;
+}
+
+size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+}  // namespace
+
+Status Program::resolve_late(Frame& frame, size_t index) {
+  Step& step = steps_[index];
+  for (SlotId s : step.out) {
+    const Slot& slot = slots_[s];
+    if (slot.kind != Slot::Kind::late) continue;
+    View& view = frame.views[s];
+    view.type = slot.type;
+    view.layout = slot.layout;
+    view.dims.resize(slot.dims.size());
+    for (size_t k = 0; k < slot.dims.size(); ++k) {
+      if (!evaluate(slot.dims[k], frame.symbols, view.dims[k]) || view.dims[k] < 0) {
+        return error(Code::invalid_argument, "the size {} does not work out for these inputs", to_string(slot.dims[k]));
+      }
+    }
+    machine_->pools[0]->give(std::exchange(frame.blocks[s], {}));
+    SX_ASSIGN(frame.blocks[s], machine_->pools[0]->take(contiguous_bytes(view)));
+    view.data = frame.blocks[s].data;
+  }
+  PlannedStep& late = frame.late_steps[index];
+  const ViewList in = frame.in[index], out = frame.out[index];
+  if (!same_dims(frame.late_dims[index], in, out)) {
+    late.needs = {};
+    SX_ASSIGN(late.prepared, step.kernel->prepare(in, out, late.needs));
+    late.worker_stride = aligned(late.needs.scratch_per_worker);
+    late.worker_scratch = int64_t(aligned(late.needs.scratch));
+    frame.late_dims[index].clear();
+    for (const View* v : in) frame.late_dims[index].push_back(v->dims);
+    for (const View* v : out) frame.late_dims[index].push_back(v->dims);
+  }
+  const size_t bytes = size_t(late.worker_scratch) + late.worker_stride * machine_->parallel->width();
+  if (bytes > 0) {
+    SX_ASSIGN(frame.scratch[index], machine_->pools[0]->take(bytes));
+  }
+  return {};
+}
+
+Status Program::run_view(Frame& frame, size_t index) {
+  const Step& step = steps_[index];
+  const Slot& slot = slots_[step.out[0]];
+  const View& from = frame.views[step.in[0]];
+  View& to = frame.views[step.out[0]];
+  to.type = from.type;
+  to.layout = from.layout;
+  to.dims.resize(slot.dims.size());
+  for (size_t k = 0; k < slot.dims.size(); ++k) {
+    if (!evaluate(slot.dims[k], frame.symbols, to.dims[k])) {
+      return error(Code::invalid_argument, "the size {} does not work out for these inputs", to_string(slot.dims[k]));
+    }
+  }
+  int64_t offset = 0;
+  SX_TRY(make_late_view(*machine_->graph, slot, from, to, offset));
+  to.data = static_cast<char*>(from.data) + offset;
+  return {};
+}
+
+namespace {
+
+Result<Value> value_of(const Frame& frame, SlotId s) {
+  const View& view = frame.views[s];
+  if (view.defined() && view.type != DType::string && frame.values[s].kind == Value::Kind::none) {
+    SX_ASSIGN(Tensor t, tensor_from_view(view));
+    return Value(std::move(t));
+  }
+  return frame.values[s];
+}
+
+}  // namespace
+
+// A result of a record: planned slots get a copy, the others keep the value itself.
+static Status keep_value(Frame& frame, const Slot& slot, SlotId s, Value v, const std::string& name) {
+  if (slot.kind == Slot::Kind::absent) return {};
+  View& view = frame.views[s];
+  if (v.is_tensor() && v.tensor.type() != DType::string) {
+    SX_TRY(learn_dims(slot, v.tensor.dims(), name, frame.symbols));
+    if (slot.kind == Slot::Kind::planned) {
+      if (v.tensor.type() != view.type || !(v.tensor.dims() == view.dims)) {
+        return error(Code::internal, "'{}' was planned as {}{} and came out as {}{}", name, dtype_name(view.type),
+                     to_string(view.dims), dtype_name(v.tensor.type()), to_string(v.tensor.dims()));
+      }
+      copy_view(view_of(v.tensor), view);
+      return {};
+    }
+    view = view_of(v.tensor);
+  } else if (v.is_tensor()) {
+    SX_TRY(learn_dims(slot, v.tensor.dims(), name, frame.symbols));
+  }
+  frame.values[s] = std::move(v);
+  return {};
+}
+
+Status Program::run_values(Frame& frame, const RunRequest& request, size_t index) {
+  Step& step = steps_[index];
+  std::vector<Value> in(step.in.size()), out(step.out.size());
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (slots_[step.in[i]].kind == Slot::Kind::absent) continue;
+    SX_ASSIGN(in[i], value_of(frame, step.in[i]));
+  }
+  RunContext context{*machine_->parallel, request.cancel, nullptr, nullptr, 0, nullptr};
+  SX_TRY(step.kernel->run_values(in, out, context));
+  for (size_t i = 0; i < out.size(); ++i) {
+    const Slot& slot = slots_[step.out[i]];
+    const std::string& name = slot.value == kNoValue ? step.label : machine_->graph->value(slot.value).name;
+    SX_TRY(keep_value(frame, slot, step.out[i], std::move(out[i]), name));
+  }
+  return {};
+}
+
+// If: the taken branch is a program of its own that writes into our slots.
+Status Program::run_branch(Frame& frame, const RunRequest& request, size_t index) {
+  Step& step = steps_[index];
+  const View& condition = *frame.in[index][0];
+  if (!condition.data || condition.count() != 1) {
+    return error(Code::invalid_argument, "the condition must be one boolean, it has shape {}", to_string(condition.dims));
+  }
+  const size_t taken = *condition.as<uint8_t>() ? 0 : 1;
+  Program& child = *step.children[taken];
+  const size_t first = 1 + (taken == 1 ? step.children[0]->inputs().size() : 0);
+  auto& in = frame.child_in;
+  auto& out = frame.child_out;
+  in.resize(child.inputs().size());
+  out.resize(child.outputs().size());
+  for (size_t i = 0; i < in.size(); ++i) {
+    const SlotId s = step.in[first + i];
+    in[i].view = frame.views[s];
+    in[i].value = slots_[s].kind == Slot::Kind::value || frame.views[s].type == DType::string ||
+                          slots_[s].kind == Slot::Kind::input ? frame.values[s] : Value();
+    if (in[i].view.data && !in[i].view.contiguous()) {
+      SX_ASSIGN(Tensor packed, tensor_from_view(in[i].view));
+      in[i].view = view_of(packed);
+      in[i].value = Value(std::move(packed));
+    }
+  }
+  for (size_t i = 0; i < out.size(); ++i) {
+    const SlotId s = step.out[i];
+    out[i].value = Value();
+    out[i].block = {};
+    out[i].view = slots_[s].kind == Slot::Kind::planned ? frame.views[s] : View();
+  }
+  SX_TRY(child.run({in, out, request.cancel, frame.symbols}));
+  for (size_t i = 0; i < out.size(); ++i) {
+    const SlotId s = step.out[i];
+    const Slot& slot = slots_[s];
+    if (slot.kind == Slot::Kind::planned || slot.kind == Slot::Kind::absent) continue;
+    if (out[i].view.defined()) {
+      SX_TRY(learn_dims(slot, out[i].view.dims, machine_->graph->value(slot.value).name, frame.symbols));
+      frame.views[s] = out[i].view;
+      machine_->pools[0]->give(std::exchange(frame.blocks[s], out[i].block));
+    } else {
+      SX_TRY(keep_value(frame, slot, s, std::move(out[i].value), machine_->graph->value(slot.value).name));
+    }
+  }
+  return {};
+}
+
+Result<std::vector<Value>> Program::run_child(Frame& frame, const RunRequest& request, Program& child,
+                                              std::span<const Value> inputs) {
+  std::vector<Binding> in(child.inputs().size()), out(child.outputs().size());
+  for (size_t i = 0; i < in.size(); ++i) {
+    Value v;
+    if (i < inputs.size()) {
+      v = inputs[i];
+    } else {
+      const ValueId captured = child.captured()[i - inputs.size()];
+      for (SlotId s = 0; s < slots_.size(); ++s) {
+        if (slots_[s].value == captured && slots_[s].space == 0) {
+          SX_ASSIGN(v, value_of(frame, s));
+          break;
+        }
+      }
+    }
+    if (v.is_tensor() && v.tensor.type() != DType::string) in[i].view = view_of(v.tensor);
+    in[i].value = std::move(v);
+  }
+  SX_TRY(child.run({in, out, request.cancel, frame.symbols}));
+  std::vector<Value> results(out.size());
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (!out[i].view.defined()) {
+      results[i] = std::move(out[i].value);
+      continue;
+    }
+    auto t = Tensor::allocate(out[i].view.type, out[i].view.dims);
+    if (t.ok()) {
+      copy_view(out[i].view, view_of_mutable(*t));
+      results[i] = Value(std::move(t).value());
+    }
+    machine_->pools[0]->give(out[i].block);
+    if (!t.ok()) return std::move(t).status();
+  }
+  return results;
+}
+
+// Loop, Scan and the like: the record drives, the bodies run as programs.
+Status Program::run_control(Frame& frame, const RunRequest& request, size_t index) {
+  Step& step = steps_[index];
+  const Node& node = machine_->graph->node(step.node);
+  std::vector<Value> in(node.inputs.size());
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (slots_[step.in[i]].kind == Slot::Kind::absent) continue;
+    SX_ASSIGN(in[i], value_of(frame, step.in[i]));
+  }
+  std::vector<BodyId> bodies;
+  for (const Attr& a : node.attrs.list()) {
+    if (auto* ref = std::get_if<BodyRef>(&a.value)) bodies.push_back(ref->id);
+  }
+  auto run_body = [&](BodyId body, std::span<const Value> inputs) -> Result<std::vector<Value>> {
+    const size_t which = size_t(std::find(bodies.begin(), bodies.end(), body) - bodies.begin());
+    if (which >= step.children.size()) return Status(Code::internal, "a body that was not compiled");
+    return run_child(frame, request, *step.children[which], inputs);
+  };
+  std::unique_ptr<bool[]> wanted(new bool[node.outputs.size() + 1]);
+  for (size_t i = 0; i < node.outputs.size(); ++i) wanted[i] = node.outputs[i] != kNoValue;
+  EvaluateOptions options;
+  options.cancel = request.cancel;
+  SX_ASSIGN(std::vector<Value> out,
+            evaluate_op(*node.op, node.attrs, in, {wanted.get(), node.outputs.size()}, options, run_body));
+  for (size_t i = 0; i < out.size() && i < step.out.size(); ++i) {
+    const Slot& slot = slots_[step.out[i]];
+    if (slot.kind == Slot::Kind::absent) continue;
+    SX_TRY(keep_value(frame, slot, step.out[i], std::move(out[i]), machine_->graph->value(slot.value).name));
+  }
+  return {};
+}
+
+}  // namespace sx

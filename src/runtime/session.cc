@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/session.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "base/thread_pool.h"
+#include "convert/convert.h"
+#include "graph/infer_graph.h"
+#include "onnx/read.h"
+#include "passes/optimize.h"
+#include "runtime/copy_view.h"
+#include "runtime/plan.h"
+#include "runtime/plugin.h"
+#include "runtime/weights.h"
+
+namespace sx {
+
+struct Session::State {
+  SessionOptions options;
+  std::vector<std::unique_ptr<Provider>> owned;
+  std::unique_ptr<ThreadPool> threads;
+  std::shared_ptr<WeightStore> weights;
+  Graph original;                    // after rules, before placement: what a program without a provider starts from
+  Graph graph;
+  Placement placement;
+  Machine machine;
+  std::unique_ptr<Program> program;
+  std::vector<ValueDesc> inputs, outputs;
+  std::vector<std::string> rule_log;
+
+  // Input bindings are kept between runs so that a warm run allocates nothing.
+  std::mutex mutex;
+  struct Bindings {
+    std::vector<Binding> in, out;
+  };
+  std::vector<std::unique_ptr<Bindings>> free_bindings;
+
+  Status choose_providers();
+  Status add_taps();
+  Status fix_dims();
+  Status compile();
+  Status bind_input(size_t i, const Value& v, Binding& b) const;
+  Status take_output(size_t i, Binding& b, Value& v);
+  Status allocate_outputs(const Plan& plan, std::span<Value> outputs, std::vector<Binding>& out);
+};
+
+Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Session::~Session() = default;
+
+Result<std::unique_ptr<Session>> Session::load(const std::string& path, SessionOptions options) {
+  SX_ASSIGN(auto model, onnx::read_model(path, {.load = options.load}));
+  auto graph = to_graph(*model, {.log = options.log});
+  if (!graph.ok()) return std::move(graph).status().in(path);
+  auto session = from_graph(std::move(graph).value(), std::move(options));
+  return std::move(session).in(path);
+}
+
+Result<std::unique_ptr<Session>> Session::from_bytes(const void* data, size_t size, SessionOptions options) {
+  SX_ASSIGN(auto model, onnx::read_model(MappedFile::from_bytes("model", data, size), "", {}));
+  SX_ASSIGN(Graph graph, to_graph(*model, {.log = options.log}));
+  return from_graph(std::move(graph), std::move(options));
+}
+
+Result<std::unique_ptr<Session>> Session::from_graph(Graph graph, SessionOptions options) {
+  auto state = std::make_unique<State>();
+  state->options = std::move(options);
+  state->threads = std::make_unique<ThreadPool>(state->options.threads);
+  state->weights = state->options.weights ? state->options.weights : std::make_shared<WeightStore>();
+  state->original = std::move(graph);
+  SX_TRY(state->choose_providers());
+  SX_TRY(state->add_taps());
+  SX_TRY(state->fix_dims());
+  if (state->options.rules) {
+    SX_TRY(passes::optimize(state->original, {.log = state->options.log, .applied = &state->rule_log}));
+  }
+  SX_TRY(state->compile());
+  return std::unique_ptr<Session>(new Session(std::move(state)));
+}
+
+Status Session::State::choose_providers() {
+  for (const std::string& path : options.plugins) {
+    SX_ASSIGN(auto loaded, load_plugin(path));
+    for (auto& p : loaded) owned.push_back(std::move(p));
+  }
+  for (auto& p : builtin_providers()) owned.push_back(std::move(p));
+  if (options.providers.empty()) {
+    for (auto& p : owned) placement.providers.push_back(p.get());
+    return {};
+  }
+  for (const std::string& name : options.providers) {
+    auto found = std::find_if(owned.begin(), owned.end(), [&](auto& p) { return p->name() == name; });
+    if (found == owned.end()) {
+      std::string known;
+      for (auto& p : owned) known += format("{}'{}'", known.empty() ? "" : ", ", p->name());
+      return error(Code::not_found, "there is no provider '{}'; known are {}", name, known);
+    }
+    placement.providers.push_back(found->get());
+  }
+  // What the chosen ones refuse still has to run: the last provider takes everything.
+  if (placement.providers.back() != owned.back().get()) placement.providers.push_back(owned.back().get());
+  return {};
+}
+
+Status Session::State::add_taps() {
+  for (const std::string& name : options.taps) {
+    ValueId found = kNoValue;
+    for (ValueId v = 0; v < original.values(); ++v) {
+      if (original.value(v).name == name && original.value(v).body == kMainBody) found = v;
+    }
+    if (found == kNoValue) return error(Code::not_found, "there is no value '{}' to tap in the main graph", name);
+    auto& outputs_now = original.body(kMainBody).outputs;
+    if (std::find(outputs_now.begin(), outputs_now.end(), found) == outputs_now.end()) outputs_now.push_back(found);
+  }
+  return {};
+}
+
+// A fixed symbol becomes a constant in the inputs' types; inference carries it on.
+Status Session::State::fix_dims() {
+  if (options.dims.empty()) return {};
+  DimPool& pool = original.pool();
+  for (const auto& [name, size] : options.dims) {
+    const Dim symbol = pool.symbol(name);
+    bool used = false;
+    for (ValueId v = 0; v < original.values(); ++v) {
+      for (Dim& d : original.value(v).type.shape.dims) {
+        if (d == symbol) {
+          d = Dim(size);
+          used = true;
+        }
+      }
+    }
+    if (!used) return error(Code::not_found, "no input or value has a dimension named '{}'", name);
+  }
+  return infer_graph(original);
+}
+
+Status Session::State::compile() {
+  SX_ASSIGN(graph, original.clone());
+  SX_TRY(claim_nodes(graph, placement));
+  SX_TRY(fuse_groups(graph, placement));
+  SX_TRY(assign_layouts(graph, placement));
+  machine.graph = &graph;
+  machine.placement = &placement;
+  machine.weights = weights.get();
+  machine.parallel = threads.get();
+  machine.most_plans = options.most_plans;
+  machine.profile = options.profile;
+  machine.pools.clear();
+  machine.spaces.clear();
+  machine.pools.push_back(std::make_unique<BlockPool>());
+  machine.spaces.push_back(nullptr);
+  for (Provider* p : placement.providers) {
+    if (!p->memory()) continue;
+    machine.pools.push_back(std::make_unique<BlockPool>(p->memory()));
+    machine.spaces.push_back(p);
+  }
+  SX_ASSIGN(program, Program::build(machine, kMainBody, {}));
+  inputs.clear();
+  outputs.clear();
+  for (ValueId v : graph.main().inputs) inputs.push_back({graph.value(v).name, graph.value(v).type});
+  for (ValueId v : graph.main().outputs) outputs.push_back({graph.value(v).name, graph.value(v).type});
+  return {};
+}
+
+Status Session::State::bind_input(size_t i, const Value& v, Binding& b) const {
+  const Type& expected = inputs[i].type;
+  if (v.kind != expected.kind) {
+    return error(Code::invalid_argument, "input '{}' is a {}, expected {}", inputs[i].name, kind_name(v.kind),
+                 to_string(expected));
+  }
+  b.view = {};
+  b.value = v;
+  if (!v.is_tensor()) return {};
+  if (v.tensor.type() != expected.elem) {
+    return error(Code::invalid_argument, "input '{}' is {}{}, expected {}", inputs[i].name, dtype_name(v.tensor.type()),
+                 to_string(v.tensor.dims()), to_string(expected));
+  }
+  if (v.tensor.type() != DType::string) {
+    b.view.type = v.tensor.type();
+    b.view.dims = v.tensor.dims();
+    b.view.data = const_cast<void*>(v.tensor.data());
+    b.value = Value();
+  }
+  return {};
+}
+
+// Outputs that a kernel writes go straight into memory of the caller's: what was given, or a fresh tensor.
+Status Session::State::allocate_outputs(const Plan& plan, std::span<Value> results, std::vector<Binding>& out) {
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i].view = {};
+    out[i].value = Value();
+    out[i].block = {};
+    const View& planned = plan.views[program->outputs()[i]];
+    const bool sized = planned.defined() && program->slots()[program->outputs()[i]].kind != Slot::Kind::late;
+    Value& v = results[i];
+    if (v.is_tensor() && v.tensor.mutable_data() && v.tensor.type() != DType::string) {
+      if (!sized || (v.tensor.type() == planned.type && v.tensor.dims() == planned.dims)) {
+        out[i].view = view_of_mutable(v.tensor);
+        continue;
+      }
+      return error(Code::invalid_argument, "output '{}' is {}{}, the memory bound to it is {}{}", outputs[i].name,
+                   dtype_name(planned.type), to_string(planned.dims), dtype_name(v.tensor.type()),
+                   to_string(v.tensor.dims()));
+    }
+    if (!sized) continue;
+    SX_ASSIGN(Tensor t, Tensor::allocate(planned.type, planned.dims));
+    v = Value(std::move(t));
+    out[i].view = view_of_mutable(v.tensor);
+  }
+  return {};
+}
+
+Status Session::State::take_output(size_t i, Binding& b, Value& v) {
+  (void)i;
+  if (b.view.defined() && !b.block) return {};  // written in place
+  if (!b.view.defined()) {
+    v = std::move(b.value);
+    return {};
+  }
+  auto t = Tensor::allocate(b.view.type, b.view.dims);
+  if (t.ok()) copy_view(b.view, view_of_mutable(*t));
+  machine.pools[0]->give(std::exchange(b.block, {}));
+  SX_TRY(std::move(t));
+  v = Value(std::move(t).value());
+  return {};
+}
+
+Status Session::run(std::span<const Value> inputs, std::span<Value> outputs, const RunOptions& run) {
+  State& s = *state_;
+  if (inputs.size() != s.inputs.size() || outputs.size() != s.outputs.size()) {
+    return error(Code::invalid_argument, "expected {} inputs and {} outputs, got {} and {}", s.inputs.size(),
+                 s.outputs.size(), inputs.size(), outputs.size());
+  }
+  std::unique_ptr<State::Bindings> bindings;
+  {
+    std::lock_guard lock(s.mutex);
+    if (!s.free_bindings.empty()) {
+      bindings = std::move(s.free_bindings.back());
+      s.free_bindings.pop_back();
+    }
+  }
+  if (!bindings) bindings = std::make_unique<State::Bindings>();
+  bindings->in.resize(inputs.size());
+  bindings->out.resize(outputs.size());
+  auto work = [&]() -> Status {
+    for (size_t i = 0; i < inputs.size(); ++i) SX_TRY(s.bind_input(i, inputs[i], bindings->in[i]));
+    const RunRequest request{bindings->in, bindings->out, run.cancel, {}};
+    SX_ASSIGN(auto plan, s.program->plan_for(request));
+    SX_TRY(s.allocate_outputs(*plan, outputs, bindings->out));
+    SX_TRY(s.program->run(request));
+    for (size_t i = 0; i < outputs.size(); ++i) SX_TRY(s.take_output(i, bindings->out[i], outputs[i]));
+    return {};
+  };
+  Status status = work();
+  std::lock_guard lock(s.mutex);
+  s.free_bindings.push_back(std::move(bindings));
+  return status;
+}
+
+Result<std::vector<Value>> Session::run(std::span<const NamedValue> feeds, std::span<const std::string> names,
+                                        const RunOptions& options) {
+  State& s = *state_;
+  auto list = [](const std::vector<ValueDesc>& all) {
+    std::string text;
+    for (const ValueDesc& d : all) text += format("\n  {}  {}", d.name, to_string(d.type));
+    return text;
+  };
+  std::vector<Value> in(s.inputs.size()), out(s.outputs.size());
+  std::vector<bool> fed(in.size());
+  for (const NamedValue& feed : feeds) {
+    auto it = std::find_if(s.inputs.begin(), s.inputs.end(), [&](auto& d) { return d.name == feed.name; });
+    if (it == s.inputs.end()) {
+      return error(Code::invalid_argument, "there is no input '{}'; the model takes{}", feed.name, list(s.inputs));
+    }
+    in[size_t(it - s.inputs.begin())] = feed.value;
+    fed[size_t(it - s.inputs.begin())] = true;
+  }
+  std::string missing;
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (!fed[i]) missing += format("\n  {}  {}", s.inputs[i].name, to_string(s.inputs[i].type));
+  }
+  if (!missing.empty()) return error(Code::invalid_argument, "inputs that were not given:{}", missing);
+  std::vector<size_t> wanted;
+  for (const std::string& name : names) {
+    auto it = std::find_if(s.outputs.begin(), s.outputs.end(), [&](auto& d) { return d.name == name; });
+    if (it == s.outputs.end()) {
+      return error(Code::invalid_argument, "there is no output '{}'; the model gives{}", name, list(s.outputs));
+    }
+    wanted.push_back(size_t(it - s.outputs.begin()));
+  }
+  SX_TRY(run(std::span<const Value>(in), std::span<Value>(out), options));
+  if (names.empty()) return out;
+  std::vector<Value> chosen;
+  for (size_t i : wanted) chosen.push_back(out[i]);
+  return chosen;
+}
+
+Result<std::shared_ptr<const Plan>> Session::plan(std::span<const Value> inputs) {
+  std::vector<Binding> in(state_->inputs.size()), out(state_->outputs.size());
+  if (inputs.size() != in.size()) return Status(Code::invalid_argument, "one value for each input is needed");
+  for (size_t i = 0; i < in.size(); ++i) SX_TRY(state_->bind_input(i, inputs[i], in[i]));
+  return state_->program->plan_for({in, out, nullptr, {}});
+}
+
+const std::vector<ValueDesc>& Session::inputs() const { return state_->inputs; }
+const std::vector<ValueDesc>& Session::outputs() const { return state_->outputs; }
+const SessionOptions& Session::options() const { return state_->options; }
+const Graph& Session::graph() const { return state_->graph; }
+const Placement& Session::placement() const { return state_->placement; }
+const Program& Session::program() const { return *state_->program; }
+const std::vector<std::string>& Session::rule_log() const { return state_->rule_log; }
+size_t Session::packed_bytes() const { return state_->weights->packed_bytes(); }
+size_t Session::arena_bytes() const { return state_->machine.pools[0]->held_bytes(); }
+void Session::clear_profile() { state_->program->clear_times(); }
+
+std::vector<std::string> Session::providers() const {
+  std::vector<std::string> names;
+  for (const Provider* p : state_->placement.providers) names.emplace_back(p->name());
+  return names;
+}
+
+}  // namespace sx

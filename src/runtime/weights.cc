@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/weights.h"
+
+#include <mutex>
+#include <unordered_map>
+
+#include "base/format.h"
+
+namespace sx {
+
+struct WeightStore::State {
+  mutable std::mutex mutex;
+  std::unordered_map<std::string, std::weak_ptr<const Buffer>> packed;
+};
+
+WeightStore::WeightStore() : state_(std::make_unique<State>()) {}
+WeightStore::~WeightStore() = default;
+
+Result<std::shared_ptr<const Buffer>> WeightStore::pack(const Tensor& source, const std::string& kind, size_t bytes,
+                                                        FunctionRef<Status(const void*, void*)> fill) {
+  // The source is identified by its memory: the same mapped bytes are the same weights.
+  const std::string key = format("{} {} {} {}", kind, source.data(), source.bytes(), to_string(source.dims()));
+  std::lock_guard lock(state_->mutex);
+  if (auto found = state_->packed.find(key); found != state_->packed.end()) {
+    if (auto buffer = found->second.lock()) return buffer;
+  }
+  SX_ASSIGN(std::shared_ptr<Buffer> buffer, Buffer::allocate(bytes));
+  SX_TRY(fill(source.data(), buffer->mutable_data()));
+  // The packed form keeps its source alive: the key's address must not be given to other weights meanwhile.
+  struct Holder { std::shared_ptr<Buffer> buffer, source; };
+  auto holder = std::make_shared<Holder>(Holder{std::move(buffer), source.buffer()});
+  std::shared_ptr<const Buffer> result(holder, holder->buffer.get());
+  state_->packed[key] = result;
+  return result;
+}
+
+size_t WeightStore::packed_bytes() const {
+  std::lock_guard lock(state_->mutex);
+  size_t bytes = 0;
+  for (const auto& [key, weak] : state_->packed) {
+    if (auto buffer = weak.lock()) bytes += buffer->bytes();
+  }
+  return bytes;
+}
+
+}  // namespace sx
