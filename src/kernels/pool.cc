@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/pool.h"
+
+#include "kernels/chunks.h"
+#include "kernels/dispatch.h"
+#include "kernels/pool_args.h"
+#include "kernels/reduce.h"
+
+SX_LEVELS(void pool_line_blocked(const kernels::PoolLine* line))
+SX_LEVELS(void pool_line_plain(const kernels::PoolLine* line))
+
+namespace sx::kernels {
+namespace {
+
+// The part of a window that meets the input (or the padded input) along one dimension.
+struct Window {
+  size_t first = 0, count = 0;  // taps
+  size_t padded = 0;            // taps that meet the padded input
+};
+
+Window window(const PoolShape& s, int d, size_t o) {
+  Window w;
+  const ptrdiff_t at = static_cast<ptrdiff_t>(o * s.stride[d]) - static_cast<ptrdiff_t>(s.pad_begin[d]);
+  for (size_t k = 0; k < s.kernel[d]; ++k) {
+    const ptrdiff_t i = at + static_cast<ptrdiff_t>(k * s.dilation[d]);
+    if (i < static_cast<ptrdiff_t>(s.in[d] + s.pad_end[d])) ++w.padded;
+    if (i < 0 || i >= static_cast<ptrdiff_t>(s.in[d])) continue;
+    if (w.count++ == 0) w.first = k;
+  }
+  return w;
+}
+
+Isa isa_of_block(size_t block) { return block == 16 ? Isa::avx512 : block == 8 ? Isa::avx2 : Isa::baseline; }
+
+constexpr size_t kFactors = 1024;  // output positions whose factors are made at a time
+
+// Lines longer than kFactors are cut; a piece begins at an output position, so only the padding changes.
+void one_line(const PoolShape& s, PoolLine line, size_t taps, size_t padded, void (*work)(const PoolLine*)) {
+  float divide[kFactors];
+  const size_t width = s.out[2];
+  for (size_t o = 0; o < width; o += kFactors) {
+    PoolLine piece = line;
+    piece.out_width = width - o < kFactors ? width - o : kFactors;
+    piece.y = line.y + o * s.block;
+    const size_t skip = o * s.stride[2];
+    if (skip >= s.pad_begin[2]) {
+      const size_t drop = skip - s.pad_begin[2];
+      piece.pad = 0;
+      piece.x = line.x + (drop < line.in_width ? drop : line.in_width) * s.block;
+      piece.in_width = drop < line.in_width ? line.in_width - drop : 0;
+    } else {
+      piece.pad = s.pad_begin[2] - skip;
+    }
+    if (s.kind != PoolKind::max) {
+      for (size_t i = 0; i < piece.out_width; ++i) {
+        const Window w = window(s, 2, o + i);
+        const size_t n = s.kind == PoolKind::average ? w.count * taps : w.padded * padded;
+        divide[i] = n ? 1.0f / static_cast<float>(n) : 0.0f;
+      }
+    }
+    piece.divide = divide;
+    work(&piece);
+  }
+}
+
+}  // namespace
+
+void pool_run(const PoolShape& s, const float* x, float* y, Parallel& parallel) {
+  const size_t blocks = (s.channels + s.block - 1) / s.block, planes = s.batch * blocks;
+  const size_t in_line = s.in[2] * s.block, out_line = s.out[2] * s.block;
+  const size_t in_plane = s.in[0] * s.in[1] * in_line, lines = s.out[0] * s.out[1];
+  const Isa isa = s.block == 1 ? active_isa() : isa_of_block(s.block);
+  auto* work = s.block == 1 ? SX_PICK_FOR(isa, pool_line_plain) : SX_PICK_FOR(isa, pool_line_blocked);
+  const size_t cost = out_line * s.kernel[0] * s.kernel[1] * s.kernel[2];
+  if (cost == 0) return;
+  for_chunks(parallel, planes * lines, 128 * 1024 / cost, [&](size_t begin, size_t end) {
+    for (size_t u = begin; u < end; ++u) {
+      const size_t plane = u / lines, od = u % lines / s.out[1], oh = u % s.out[1];
+      const Window d = window(s, 0, od), h = window(s, 1, oh);
+      const size_t first_d = od * s.stride[0] + d.first * s.dilation[0] - s.pad_begin[0];
+      const size_t first_h = oh * s.stride[1] + h.first * s.dilation[1] - s.pad_begin[1];
+      PoolLine line = {};
+      line.planes = d.count, line.lines = h.count;
+      const bool met = d.count && h.count;
+      line.x = x + plane * in_plane + (met ? (first_d * s.in[1] + first_h) * in_line : 0);
+      line.y = y + u * out_line;
+      line.plane_step = static_cast<ptrdiff_t>(s.dilation[0] * s.in[1] * in_line);
+      line.line_step = static_cast<ptrdiff_t>(s.dilation[1] * in_line);
+      line.in_width = s.in[2], line.kernel = s.kernel[2], line.stride = s.stride[2],
+      line.dilation = s.dilation[2];
+      line.max = s.kind == PoolKind::max;
+      const size_t left = s.channels - plane % blocks * s.block;
+      line.lanes = left < s.block ? left : s.block;
+      one_line(s, line, d.count * h.count, d.padded * h.padded, work);
+    }
+  });
+}
+
+void global_pool_run(PoolKind kind, size_t batch, size_t channels, size_t space, size_t block, const float* x,
+                     float* y, Parallel& parallel) {
+  const size_t dims[] = {batch * ((channels + block - 1) / block), space, block};
+  const ptrdiff_t strides[] = {static_cast<ptrdiff_t>(space * block), static_cast<ptrdiff_t>(block), 1};
+  const bool axes[] = {false, true, false};
+  const auto plan =
+      ReducePlan::make(kind == PoolKind::max ? ReduceOp::max : ReduceOp::mean, dims, strides, axes);
+  if (plan.ok()) reduce_run(*plan, x, y, parallel);
+}
+
+}  // namespace sx::kernels
