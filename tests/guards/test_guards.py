@@ -42,6 +42,7 @@ def tree(tmp_path):
         ("providers/toy/toy.c", '#include "sardonyx/plugin.h"'),
         ("tools/run.cc", '#include "runtime/session.h"'),
         ("src/base/result.h", "#include <vector>"),
+        ("src/ops/registry.cc", '#include "operator_list.inc"'),
     ],
 )
 def test_include_direction_allows(tree, path, line):
