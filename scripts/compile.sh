@@ -6,7 +6,11 @@ if [ -z "${SX_TIMED:-}" ]; then
   here=$(cd "$(dirname "$0")" && pwd)
   export SX_TIMED=$PWD/compile_times.txt
   if command -v ccache >/dev/null; then
-    export CCACHE_BASEDIR=${CCACHE_BASEDIR:-${here%/scripts}} CCACHE_NOHASHDIR=1 CCACHE_PREFIX=$here/compile.sh
+    export CCACHE_BASEDIR=${CCACHE_BASEDIR:-${here%/scripts}} CCACHE_NOHASHDIR=1
+    case "$here" in
+      *' '*) ;; # ccache takes a list of words here: such a folder goes without times
+      *) export CCACHE_PREFIX=$here/compile.sh ;;
+    esac
     exec ccache "$@"
   fi
 fi
