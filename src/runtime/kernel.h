@@ -34,6 +34,7 @@ class Prepared {
 };
 
 struct Needs {
+  size_t workers = 1;              // told by the planner: the width of the Parallel that the step will get
   size_t scratch = 0;              // bytes for the whole step
   size_t scratch_per_worker = 0;   // bytes for each worker of the Parallel, 64-byte aligned each
 };

@@ -258,6 +258,7 @@ struct Planner {
       for (SlotId s : step.in) in.push_back(&plan.views[s]);
       for (SlotId s : step.out) out.push_back(&plan.views[s]);
       PlannedStep& planned = plan.steps[k];
+      planned.needs.workers = machine.parallel->width();
       auto prepared = step.kernel->prepare(in, out, planned.needs);
       if (!prepared.ok()) return std::move(prepared).status().in(describe(graph, step.node));
       planned.prepared = std::move(prepared).value();

@@ -67,7 +67,7 @@ Status Program::resolve_late(Frame& frame, size_t index) {
   PlannedStep& late = frame.late_steps[index];
   const ViewList in = frame.in[index], out = frame.out[index];
   if (!same_dims(frame.late_dims[index], in, out)) {
-    late.needs = {};
+    late.needs = {.workers = machine_->parallel->width()};
     SX_ASSIGN(late.prepared, step.kernel->prepare(in, out, late.needs));
     late.worker_stride = aligned(late.needs.scratch_per_worker);
     late.worker_scratch = int64_t(aligned(late.needs.scratch));

@@ -11,7 +11,6 @@
 #include "passes/optimize.h"
 #include "runtime/copy_view.h"
 #include "runtime/plan.h"
-#include "runtime/plugin.h"
 #include "runtime/weights.h"
 
 namespace sx {
@@ -79,10 +78,6 @@ Result<std::unique_ptr<Session>> Session::from_graph(Graph graph, SessionOptions
 }
 
 Status Session::State::choose_providers() {
-  for (const std::string& path : options.plugins) {
-    SX_ASSIGN(auto loaded, load_plugin(path));
-    for (auto& p : loaded) owned.push_back(std::move(p));
-  }
   for (auto& p : builtin_providers()) owned.push_back(std::move(p));
   if (options.providers.empty()) {
     for (auto& p : owned) placement.providers.push_back(p.get());

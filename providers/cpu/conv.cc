@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conv on the blocked layout, from a plain first layer, depthwise, and plain for the rest.
+#include "base/cpu.h"
+#include "base/format.h"
+#include "epilogue_chain.h"
+#include "family.h"
+#include "graph/op.h"
+#include "kernels/conv.h"
+#include "kernels/reorder.h"
+
+namespace sx::cpu::conv {
+namespace {
+
+using kernels::ConvKind;
+using kernels::ConvPlan;
+using kernels::ConvShape;
+
+// Geometry of a convolution of rank 1 or 2 over concrete input dims.
+Status fill_geometry(const Attrs& attrs, std::span<const int64_t> in, std::span<const int64_t> weight, ConvShape& s) {
+  const size_t spatial = in.size() - 2;
+  const auto strides = attrs.integers("strides"), dilations = attrs.integers("dilations"), pads = attrs.integers("pads");
+  const std::string auto_pad = attrs.text("auto_pad", "NOTSET");
+  size_t size[2] = {1, 1}, kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1}, begin[2] = {0, 0}, end[2] = {0, 0};
+  for (size_t k = 0; k < spatial; ++k) {
+    const size_t to = k + 2 - spatial;
+    size[to] = size_t(in[2 + k]);
+    kernel[to] = size_t(weight[2 + k]);
+    if (k < strides.size()) stride[to] = size_t(strides[k]);
+    if (k < dilations.size()) dilation[to] = size_t(dilations[k]);
+    if (auto_pad == "NOTSET" && pads.size() == 2 * spatial) {
+      begin[to] = size_t(pads[k]);
+      end[to] = size_t(pads[spatial + k]);
+    } else if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
+      const size_t out = (size[to] + stride[to] - 1) / stride[to];
+      const size_t reach = (out == 0 ? 0 : (out - 1) * stride[to]) + dilation[to] * (kernel[to] - 1) + 1;
+      const size_t total = reach > size[to] ? reach - size[to] : 0;
+      begin[to] = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+      end[to] = total - begin[to];
+    }
+  }
+  s.batch = size_t(in[0]);
+  s.in_channels = size_t(in[1]);
+  s.out_channels = size_t(weight[0]);
+  s.groups = size_t(attrs.integer("group", 1));
+  s.in_h = size[0], s.in_w = size[1], s.kernel_h = kernel[0], s.kernel_w = kernel[1];
+  s.stride_h = stride[0], s.stride_w = stride[1], s.dilation_h = dilation[0], s.dilation_w = dilation[1];
+  s.pad_top = begin[0], s.pad_left = begin[1], s.pad_bottom = end[0], s.pad_right = end[1];
+  return {};
+}
+
+// The shape with symbols guessed: good for choosing a kind and for packing, which depend on channels and kernel alone.
+ConvShape nominal(const Site& site) {
+  ConvShape s;
+  Dims in;
+  for (Dim d : site.in(0).shape.dims) in.push_back(estimate(d));
+  (void)fill_geometry(site.attrs(), in, site.constant(1)->dims(), s);
+  return s;
+}
+
+std::string refuses(const Site& site) {
+  if (std::string why = refuse_unless_f32(site, {0, 1, 2}); !why.empty()) return why;
+  const size_t rank = site.in(0).shape.rank();
+  if (rank != 3 && rank != 4) return format("{} spatial dimensions, not 1 or 2", rank - 2);
+  if (!site.constant(1)) return "the weight is not constant";
+  if (!site.in(0).shape.dims[1].is_constant()) return "the number of channels is not known";
+  return "";
+}
+
+// The kinds this convolution can be, best first.
+std::vector<ConvKind> kinds(const Site& site) {
+  std::vector<ConvKind> list;
+  const ConvShape s = nominal(site);
+  for (ConvKind kind : {ConvKind::depthwise, ConvKind::blocked, ConvKind::from_plain, ConvKind::plain}) {
+    if (kernels::conv_refuses(s, kind).empty()) list.push_back(kind);
+  }
+  return list;
+}
+
+Layout blocked_layout() { return {Layout::Kind::blocked_channels, uint16_t(kernels::channel_block()), 0}; }
+bool in_blocked(ConvKind kind) { return kind == ConvKind::blocked || kind == ConvKind::depthwise; }
+bool out_blocked(ConvKind kind) { return kind != ConvKind::plain; }
+
+double cost_of(const Site& site, ConvKind kind) {
+  const ConvShape s = nominal(site);
+  const double macs = double(s.batch * s.out_channels * s.out_h() * s.out_w()) * double(s.in_channels / s.groups) *
+                      double(s.kernel_h * s.kernel_w);
+  // Channels padded to whole blocks are computed too; the plain kind works on windows copied out of the input.
+  const double block = double(kernels::channel_block());
+  const double padding = in_blocked(kind) && kind != ConvKind::depthwise
+                             ? std::max(1.0, block / std::max(1.0, double(s.in_channels / s.groups)))
+                             : 1.0;
+  const double factor = kind == ConvKind::plain ? 1.6 : kind == ConvKind::depthwise ? 3.0 : padding;
+  return nanoseconds_for_flops(2 * macs * factor);
+}
+
+std::vector<LayoutOffer> layouts(const Graph& graph, NodeId node) {
+  const Site site(graph, node);
+  auto chain = epilogue_of(site, site.in(0).shape.rank() - 2, site.has(2));
+  std::vector<LayoutOffer> offers;
+  for (ConvKind kind : kinds(site)) {
+    LayoutOffer offer;
+    offer.in.resize(graph.node(node).inputs.size());
+    offer.out.resize(graph.node(node).outputs.size());
+    if (in_blocked(kind)) offer.in[size_t(site.operand_of_input(0))] = blocked_layout();
+    if (out_blocked(kind)) {
+      offer.out[0] = blocked_layout();
+      if (chain.ok() && chain->residual >= 0) offer.in[size_t(chain->residual)] = blocked_layout();
+    }
+    offer.cost = cost_of(site, kind);
+    offers.push_back(std::move(offer));
+  }
+  return offers;
+}
+
+bool can_fuse(const Graph& graph, std::span<const NodeId> members, NodeId next, std::string* why_not) {
+  const Site site(graph, members[0]);
+  std::vector<NodeId> all(members.begin(), members.end());
+  all.push_back(next);
+  EpilogueChain chain;
+  std::vector<ValueId> operands;
+  return read_epilogue(graph, all, site.in(0).shape.rank() - 2, site.has(2), chain, operands, why_not);
+}
+
+struct ConvPrepared final : Prepared {
+  ConvPlan plan;
+};
+
+class ConvKernel final : public NamedKernel {
+ public:
+  static Result<std::unique_ptr<Kernel>> make(CompileContext& context) {
+    const Site site(context.graph, context.node);
+    auto kernel = std::make_unique<ConvKernel>();
+    const size_t input = size_t(site.operand_of_input(0));
+    const bool in = !context.in[input].plain(), out = !context.out[0].plain();
+    bool found = false;
+    for (ConvKind kind : kinds(site)) {
+      if (in_blocked(kind) != in || out_blocked(kind) != out) continue;
+      kernel->kind_ = kind;
+      found = true;
+      break;
+    }
+    if (!found) return Status(Code::internal, "no convolution for the assigned layouts");
+    SX_ASSIGN(kernel->chain_, epilogue_of(site, site.in(0).shape.rank() - 2, site.has(2)));
+    kernel->attrs_ = site.attrs();
+    kernel->weight_dims_ = site.constant(1)->dims();
+    kernel->input_ = input;
+    if (site.has(2)) kernel->chain_.bias = site.operand_of_input(2);
+    const ConvShape nominal_shape = nominal(site);
+    const ConvPlan plan(nominal_shape, kernel->kind_);
+    const std::string pack_kind =
+        format("conv {} {} groups {}", kernels::conv_kind_name(kernel->kind_), isa_name(active_isa()), nominal_shape.groups);
+    SX_ASSIGN(kernel->packed_, context.weights.pack(*site.constant(1), pack_kind, plan.packed_floats() * sizeof(float),
+                                                    [&](const void* from, void* to) {
+                                                      Serial serial;
+                                                      kernels::pack_conv(plan, from, static_cast<float*>(to), serial);
+                                                      return Status();
+                                                    }));
+    kernel->traits_.unused_inputs = uint64_t(1) << site.operand_of_input(1);
+    if (kernel->chain_.residual >= 0) kernel->traits_.in_place = {{0, uint8_t(kernel->chain_.residual)}};
+    kernel->name_ = format("conv {} {}x{}{}", kernels::conv_kind_name(kernel->kind_), nominal_shape.kernel_h,
+                           nominal_shape.kernel_w, kernel->chain_.text);
+    return std::unique_ptr<Kernel>(std::move(kernel));
+  }
+
+  Result<std::unique_ptr<Prepared>> prepare(ViewList in, ViewList, Needs& needs) override {
+    ConvShape shape;
+    SX_TRY(fill_geometry(attrs_, in[input_]->dims, weight_dims_, shape));
+    auto prepared = std::make_unique<ConvPrepared>();
+    prepared->plan = ConvPlan(shape, kind_);
+    needs.scratch = prepared->plan.scratch_floats(needs.workers) * sizeof(float);
+    return std::unique_ptr<Prepared>(std::move(prepared));
+  }
+
+  Status run(const Prepared* prepared, ViewList in, ViewList out, RunContext& context) override {
+    kernels::Epilogue epilogue;
+    epilogue.activation = chain_.activation;
+    epilogue.low = chain_.low;
+    epilogue.high = chain_.high;
+    if (chain_.bias >= 0) epilogue.bias = in[size_t(chain_.bias)]->as<float>();
+    if (chain_.residual >= 0) epilogue.residual = in[size_t(chain_.residual)]->as<float>();
+    kernels::run_conv(static_cast<const ConvPrepared*>(prepared)->plan, in[input_]->as<float>(),
+                      static_cast<const float*>(packed_->data()), out[0]->as_mutable<float>(), epilogue,
+                      static_cast<float*>(context.scratch), context.parallel);
+    return {};
+  }
+
+ private:
+  ConvKind kind_ = ConvKind::plain;
+  EpilogueChain chain_;
+  Attrs attrs_;
+  Dims weight_dims_;
+  size_t input_ = 0;
+  std::shared_ptr<const Buffer> packed_;
+};
+
+const Implementation kImplementations[] = {{"conv", refuses, ConvKernel::make}};
+const Family kFamilies[] = {{"Conv", "", kImplementations, layouts, can_fuse}};
+
+}  // namespace
+
+std::span<const Family> families() { return kFamilies; }
+
+}  // namespace sx::cpu::conv
