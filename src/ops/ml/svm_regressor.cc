@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// SVMRegressor: Σ coefficient · kernel(x, support vector) + rho, or the linear product where there are no
+// support vectors. one_class keeps the sign alone.
+#include "ops/ml/columns.h"
+#include "ops/ml/post_transform.h"
+#include "ops/ml/support_vectors.h"
+
+namespace sx::ops::svm_regressor {
+
+static Status infer(Infer& i) {
+  infer_rows(i, 0, DType::f32, 1);
+  return {};
+}
+
+static Status eval(Eval& e) {
+  SX_ASSIGN(const SvmKernel kernel, SvmKernel::of(e));
+  SX_ASSIGN(const Post post, post_named(e.text("post_transform")));
+  const Columns m = columns_of(e.in(0));
+  const size_t features = size_t(m.cols), supports = size_t(e.integer("n_supports"));
+  const std::vector<double> coefficients = numbers_of(e.attrs(), "coefficients");
+  const std::vector<double> vectors = numbers_of(e.attrs(), "support_vectors"),
+                            rho = numbers_of(e.attrs(), "rho");
+  if (coefficients.size() < (supports ? supports : features) || vectors.size() < supports * features ||
+      rho.empty()) {
+    return e.fail(
+        "{} coefficients, {} numbers of support vectors and {} rho do not fit {} supports of {} features",
+        coefficients.size(), vectors.size(), rho.size(), supports, features);
+  }
+  const Reader<double> x(e.in(0));
+  Writer<double> y(e.out(0));
+  for (int64_t row = 0; row < m.rows; ++row) {
+    const std::span<const double> in = x.part(size_t(row) * features, features);
+    double sum = rho[0];
+    for (size_t v = 0; v < supports; ++v) {
+      sum += coefficients[v] * kernel(in, std::span(vectors).subspan(v * features, features));
+    }
+    if (supports == 0) sum += kernel(in, std::span(coefficients).first(features));
+    if (e.integer("one_class")) sum = sum > 0 ? 1 : -1;
+    std::vector<double> score = {sum};
+    finish_scores(post, score, Second::no);
+    y[size_t(row)] = score[0];
+  }
+  return {};
+}
+
+extern const Op op = {
+    .name = "SVMRegressor",
+    .domain = kMl,
+    .in = {{"X", "T"}},
+    .out = {{"Y", "tensor(float)"}},
+    .types = {{"T", kMlNumbers}},
+    .attrs = {optional_attr("coefficients", AttrKind::floatings),
+              optional_attr("kernel_params", AttrKind::floatings), attr_text("kernel_type", "LINEAR"),
+              attr_int("n_supports", 0), attr_int("one_class", 0), attr_text("post_transform", "NONE"),
+              optional_attr("rho", AttrKind::floatings),
+              optional_attr("support_vectors", AttrKind::floatings)},
+    .infer = infer,
+    .eval = eval,
+    .history = {{.since = 1}},
+};
+
+}  // namespace sx::ops::svm_regressor

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// TreeEnsembleClassifier: the leaves of all trees added up for each class. Two classes whose leaves speak of
+// one alone are a special case, decided as onnxruntime does.
+#include <algorithm>
+
+#include "ops/ml/forest.h"
+#include "ops/ml/post_transform.h"
+
+namespace sx::ops::tree_ensemble_classifier {
+
+static Labels labels_of(const Attrs& attrs) {
+  return Labels::of(attrs, "classlabels_strings", "classlabels_int64s");
+}
+
+static Status infer(Infer& i) {
+  const Labels labels = labels_of(i.attrs());
+  infer_classifier(i, labels, int64_t(labels.size()));
+  return {};
+}
+
+struct Decision {
+  Labels labels;
+  std::vector<double> base;
+  bool one_class_weights = false;  // leaves speak of one class alone
+  bool all_positive = true;
+
+  // Sums of a row become scores, and the row's class.
+  size_t decide(std::vector<double>& sums, std::vector<bool>& seen, Second& second) const;
+
+ private:
+  size_t decide_two(std::vector<double>& sums, std::vector<bool>& seen, Second& second) const;
+};
+
+size_t Decision::decide_two(std::vector<double>& sums, std::vector<bool>& seen, Second& second) const {
+  if (base.size() == 2 && seen[1]) {
+    sums[0] += base[0];
+    sums[1] += base[1];
+  } else if (base.size() == 2) {
+    sums[1] = base[1] + sums[0];
+    sums[0] = -sums[1];
+    seen[1] = true;
+  } else {
+    if (base.size() == 1) sums[0] += base[0];
+    if (!seen[1]) sums.resize(1);
+  }
+  const double positive = sums.size() == 2 && seen[1] ? sums[1] : sums[0];
+  if (!one_class_weights) return sums.size() == 1 ? size_t(positive > 0) : size_t(sums[1] > sums[0]);
+  second = all_positive ? Second::complement : Second::negative;
+  return size_t(positive > (all_positive ? 0.5 : 0.0));
+}
+
+size_t Decision::decide(std::vector<double>& sums, std::vector<bool>& seen, Second& second) const {
+  if (labels.size() == 2) return decide_two(sums, seen, second);
+  for (size_t k = 0; k < sums.size() && k < base.size(); ++k) sums[k] += base[k];
+  return size_t(std::max_element(sums.begin(), sums.end()) - sums.begin());
+}
+
+static Status eval(Eval& e) {
+  Decision decision;
+  decision.labels = labels_of(e.attrs());
+  decision.base = numbers_of(e.attrs(), "base_values");
+  const size_t n = decision.labels.size();
+  if (n == 0) return e.fail("has no class labels");
+  SX_ASSIGN(const Forest forest, Forest::of_lists(e.attrs(), "class", n));
+  SX_ASSIGN(const Post post, post_named(e.text("post_transform")));
+  for (const Forest::Weight& w : forest.weights)
+    decision.all_positive = decision.all_positive && w.value >= 0;
+  decision.one_class_weights =
+      n == 2 && std::all_of(forest.weights.begin(), forest.weights.end(),
+                            [&](const Forest::Weight& w) { return w.target == forest.weights[0].target; });
+  const Columns m = columns_of(e.in(0));
+  if (int64_t(forest.features) > m.cols)
+    return e.fail("asks for {} features, X has {}", forest.features, m.cols);
+  const Reader<double> x(e.in(0));
+  LabelWriter y(decision.labels, e.out(0));
+  Writer<double> z(e.out(1));
+  std::vector<double> sums;
+  std::vector<bool> seen(n);
+  for (int64_t row = 0; row < m.rows; ++row) {
+    sums.assign(n, 0);
+    SX_TRY(forest.score(x.data() + row * m.cols, Forest::Aggregate::sum, sums, seen));
+    Second second = Second::no;
+    y.put(row, decision.decide(sums, seen, second));
+    finish_scores(post, sums, second);
+    sums.resize(n);
+    std::copy(sums.begin(), sums.end(), z.data() + size_t(row) * n);
+  }
+  return {};
+}
+
+static std::vector<AttrDef> attrs(bool tensors) {
+  std::vector<AttrDef> list = forest_attrs(tensors, {optional_attr("class_ids", AttrKind::integers),
+                                                     optional_attr("class_nodeids", AttrKind::integers),
+                                                     optional_attr("class_treeids", AttrKind::integers),
+                                                     optional_attr("class_weights", AttrKind::floatings),
+                                                     optional_attr("classlabels_int64s", AttrKind::integers),
+                                                     optional_attr("classlabels_strings", AttrKind::texts)});
+  if (tensors) list.push_back(optional_attr("class_weights_as_tensor", AttrKind::tensor));
+  return list;
+}
+
+extern const Op op = {
+    .name = "TreeEnsembleClassifier",
+    .domain = kMl,
+    .in = {{"X", "T1"}},
+    .out = {{"Y", "T2"}, {"Z", "tensor(float)"}},
+    .types = {{"T1", kMlNumbers}, {"T2", kLabels}},
+    .attrs = attrs(true),
+    .infer = infer,
+    .eval = eval,
+    .history = {{.since = 5}, {.since = 3}, {.since = 1, .attrs = attrs(false)}},
+};
+
+}  // namespace sx::ops::tree_ensemble_classifier
