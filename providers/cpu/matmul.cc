@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MatMul and Gemm on the f32 matrix product: a constant right side is packed ahead, batches walk by stride.
 #include <algorithm>
+#include <optional>
 
 #include "base/cpu.h"
 #include "base/format.h"
@@ -8,6 +9,7 @@
 #include "family.h"
 #include "graph/op.h"
 #include "kernels/gemm.h"
+#include "kernels/strided_copy.h"
 
 namespace sx::cpu::matmul {
 namespace {
@@ -53,6 +55,9 @@ struct MatmulPrepared final : Prepared {
   size_t outer_count = 1;
   ptrdiff_t c_outer = 0;
   size_t row_at = 0;  // in the scratch, in floats: where a single C is spread over a row
+  // An operand that is strided in both directions is made dense first.
+  std::optional<kernels::CopyPlan> copy_a, copy_b;
+  size_t copy_a_at = 0, copy_b_at = 0;
 };
 
 int64_t stride_at(const View& v, size_t axis) { return v.strides.empty() ? contiguous_strides(v.dims)[axis] : v.strides[axis]; }
@@ -107,7 +112,9 @@ class MatmulKernel final : public NamedKernel {
     p->plan = GemmPlan(p->g.shape, packed_ ? BSource::packed : BSource::plain);
     p->row_at = p->plan.scratch_floats(needs.workers);
     const bool single = c_ >= 0 && in[size_t(c_)]->count() == 1;
-    needs.scratch = (p->row_at + (single ? p->g.shape.n : 0)) * sizeof(float);
+    p->copy_a_at = p->row_at + (single ? p->g.shape.n + 16 : 0);
+    p->copy_b_at = p->copy_a_at + (p->copy_a ? size_t(in[a_]->count()) + 16 : 0);
+    needs.scratch = (p->copy_b_at + (p->copy_b ? size_t(in[b_]->count()) : 0)) * sizeof(float);
     return std::unique_ptr<Prepared>(std::move(p));
   }
 
@@ -130,6 +137,14 @@ class MatmulKernel final : public NamedKernel {
     if (c_ >= 0) use_c(*in[size_t(c_)], s, e, scratch + p.row_at);
     const float* a = in[a_]->as<float>();
     const float* b = packed_ ? static_cast<const float*>(packed_->data()) : in[b_]->as<float>();
+    if (p.copy_a) {
+      kernels::copy_run(*p.copy_a, a, scratch + p.copy_a_at, context.parallel);
+      a = scratch + p.copy_a_at;
+    }
+    if (p.copy_b) {
+      kernels::copy_run(*p.copy_b, b, scratch + p.copy_b_at, context.parallel);
+      b = scratch + p.copy_b_at;
+    }
     float* c = out[0]->as_mutable<float>();
     const float* residual = e.residual;
     for (size_t i = 0; i < p.outer_count; ++i) {
@@ -178,7 +193,16 @@ class MatmulKernel final : public NamedKernel {
     }
   }
 
-  // A row of the matrix must be dense or, transposed, a column; anything else was copied by the planner's caller.
+  static Status make_dense(View& v, std::optional<kernels::CopyPlan>& plan) {
+    const std::vector<size_t> sizes(v.dims.begin(), v.dims.end());
+    const std::vector<ptrdiff_t> from(v.strides.begin(), v.strides.end());
+    v.strides = contiguous_strides(v.dims);
+    const std::vector<ptrdiff_t> to(v.strides.begin(), v.strides.end());
+    SX_ASSIGN(plan, kernels::CopyPlan::make(sizeof(float), sizes, from, to));
+    return {};
+  }
+
+  // A row of the matrix must be dense or, transposed, a column.
   static bool matrix_strides(const View& v, size_t rows_axis, size_t& ld, bool& transposed) {
     const int64_t row = stride_at(v, rows_axis), column = stride_at(v, rows_axis + 1);
     const int64_t rows = v.dims[rows_axis], columns = v.dims[rows_axis + 1];
@@ -209,8 +233,13 @@ class MatmulKernel final : public NamedKernel {
     s.m = size_t(a.dims[ra - 2]);
     s.k = size_t(a.dims[ra - 1]);
     s.n = size_t(b.dims[rb - 1]);
-    if (!matrix_strides(a, ra - 2, s.lda, s.trans_a) || !matrix_strides(b, rb - 2, s.ldb, s.trans_b)) {
-      return Status(Code::internal, "a matrix is strided in both directions");
+    if (!matrix_strides(a, ra - 2, s.lda, s.trans_a)) {
+      SX_TRY(make_dense(a, p.copy_a));
+      matrix_strides(a, ra - 2, s.lda, s.trans_a);
+    }
+    if (!packed_ && !matrix_strides(b, rb - 2, s.ldb, s.trans_b)) {
+      SX_TRY(make_dense(b, p.copy_b));
+      matrix_strides(b, rb - 2, s.ldb, s.trans_b);
     }
     if (packed_) s.trans_b = false, s.ldb = 0;
     return fill_batches(a, b, out, p);
