@@ -58,11 +58,7 @@ static Status eval(Eval& e) {
     } else {
       y.put(row, scores[0] > 0 ? "1" : "0", scores[0] > 0);
     }
-    if (two && post == Post::logistic) {
-      scores = {logistic(-scores[0]), logistic(scores[0])};
-    } else {
-      finish_scores(post, scores, two ? Second::complement : Second::no);
-    }
+    finish_scores(post, scores, two ? Second::complement : Second::no);
     std::copy_n(scores.begin(), width, z.data() + size_t(row) * width);
   }
   return {};

@@ -65,12 +65,10 @@ void finish_scores(Post post, std::vector<double>& scores, Second second) {
   const double s = post == Post::probit ? probit(scores[0]) : scores[0];
   if (second == Second::no) {
     scores = {s};
-  } else if (second == Second::complement) {
-    scores = {1 - s, s};
   } else if (post == Post::logistic) {
     scores = {logistic(-s), logistic(s)};
   } else {
-    scores = {-s, s};
+    scores = {second == Second::complement ? 1 - s : -s, s};
   }
 }
 

@@ -24,35 +24,51 @@ struct Decision {
   bool one_class_weights = false;  // leaves speak of one class alone
   bool all_positive = true;
 
-  // Sums of a row become scores, and the row's class.
-  size_t decide(std::vector<double>& sums, std::vector<bool>& seen, Second& second) const;
+  // Sums of a row become scores, and its label is written.
+  Second decide(std::vector<double>& sums, const std::vector<bool>& seen, int64_t row, LabelWriter& y) const;
 
  private:
-  size_t decide_two(std::vector<double>& sums, std::vector<bool>& seen, Second& second) const;
+  void add_base_of_two(std::vector<double>& sums, const std::vector<bool>& seen) const;
 };
 
-size_t Decision::decide_two(std::vector<double>& sums, std::vector<bool>& seen, Second& second) const {
+void Decision::add_base_of_two(std::vector<double>& sums, const std::vector<bool>& seen) const {
   if (base.size() == 2 && seen[1]) {
-    sums[0] += base[0];
-    sums[1] += base[1];
-  } else if (base.size() == 2) {
     sums[1] = base[1] + sums[0];
-    sums[0] = -sums[1];
-    seen[1] = true;
-  } else {
-    if (base.size() == 1) sums[0] += base[0];
-    if (!seen[1]) sums.resize(1);
+    sums[0] = seen[0] ? -sums[1] : 0;
+    return;
   }
-  const double positive = sums.size() == 2 && seen[1] ? sums[1] : sums[0];
-  if (!one_class_weights) return sums.size() == 1 ? size_t(positive > 0) : size_t(sums[1] > sums[0]);
-  second = all_positive ? Second::complement : Second::negative;
-  return size_t(positive > (all_positive ? 0.5 : 0.0));
+  if (!base.empty() && seen[0]) sums[0] += base[0];
+  if (base.size() < 2 && !seen[1]) sums.resize(1);
 }
 
-size_t Decision::decide(std::vector<double>& sums, std::vector<bool>& seen, Second& second) const {
-  if (labels.size() == 2) return decide_two(sums, seen, second);
-  for (size_t k = 0; k < sums.size() && k < base.size(); ++k) sums[k] += base[k];
-  return size_t(std::max_element(sums.begin(), sums.end()) - sums.begin());
+Second Decision::decide(std::vector<double>& sums, const std::vector<bool>& seen, int64_t row,
+                        LabelWriter& y) const {
+  if (labels.size() > 2) {
+    size_t top = 0;
+    bool found = false;
+    for (size_t k = 0; k < sums.size(); ++k) {
+      if (!base.empty()) sums[k] += base[k];
+      if (base.empty() && !seen[k]) continue;
+      if (!found || sums[k] > sums[top]) top = k;
+      found = true;
+    }
+    y.put(row, top);
+    return Second::no;
+  }
+  if (labels.size() == 1) {
+    if (!base.empty()) sums[0] += base[0];
+    y.put(row, sums[0] > 0 ? "1" : "0", sums[0] > 0);
+    return Second::no;
+  }
+  add_base_of_two(sums, seen);
+  const double weight = sums.size() == 2 && seen[1] ? sums[1] : sums[0];
+  if (one_class_weights) {
+    y.put(row, size_t(weight > (all_positive ? 0.5 : 0.0)));
+    return all_positive ? Second::complement : Second::negative;
+  }
+  // With scores for both classes integer labels are 1 and 0, whatever the model calls them.
+  y.put(row, labels.texts.empty() ? std::string() : labels.texts[weight > 0], weight > 0);
+  return Second::negative;
 }
 
 static Status eval(Eval& e) {
@@ -61,6 +77,9 @@ static Status eval(Eval& e) {
   decision.base = numbers_of(e.attrs(), "base_values");
   const size_t n = decision.labels.size();
   if (n == 0) return e.fail("has no class labels");
+  if (decision.base.size() > (n > 2 ? 0 : 2) && decision.base.size() != n) {
+    return e.fail("{} base_values for {} classes", decision.base.size(), n);
+  }
   SX_ASSIGN(const Forest forest, Forest::of_lists(e.attrs(), "class", n));
   SX_ASSIGN(const Post post, post_named(e.text("post_transform")));
   for (const Forest::Weight& w : forest.weights)
@@ -79,9 +98,7 @@ static Status eval(Eval& e) {
   for (int64_t row = 0; row < m.rows; ++row) {
     sums.assign(n, 0);
     SX_TRY(forest.score(x.data() + row * m.cols, Forest::Aggregate::sum, sums, seen));
-    Second second = Second::no;
-    y.put(row, decision.decide(sums, seen, second));
-    finish_scores(post, sums, second);
+    finish_scores(post, sums, decision.decide(sums, seen, row, y));
     sums.resize(n);
     std::copy(sums.begin(), sums.end(), z.data() + size_t(row) * n);
   }
@@ -108,7 +125,7 @@ extern const Op op = {
     .attrs = attrs(true),
     .infer = infer,
     .eval = eval,
-    .history = {{.since = 5}, {.since = 3}, {.since = 1, .attrs = attrs(false)}},
+    .history = {{.since = 5, .removed = true}, {.since = 3}, {.since = 1, .attrs = attrs(false)}},
 };
 
 }  // namespace sx::ops::tree_ensemble_classifier

@@ -66,7 +66,7 @@ extern const Op op = {
     .attrs = attrs(true),
     .infer = infer,
     .eval = eval,
-    .history = {{.since = 5}, {.since = 3}, {.since = 1, .attrs = attrs(false)}},
+    .history = {{.since = 5, .removed = true}, {.since = 3}, {.since = 1, .attrs = attrs(false)}},
 };
 
 }  // namespace sx::ops::tree_ensemble_regressor
