@@ -4,9 +4,7 @@
 #include <cstdint>
 
 namespace sx::onnx {
-namespace {
 
-// Length of the well-formed UTF-8 sequence at i that is safe to show, or 0.
 size_t shown_sequence(std::string_view s, size_t i) {
   const auto byte = [&](size_t k) { return k < s.size() ? uint8_t(s[k]) : 0u; };
   const unsigned a = byte(i);
@@ -26,8 +24,6 @@ size_t shown_sequence(std::string_view s, size_t i) {
                        code == 0xfeff;
   return control ? 0 : n;
 }
-
-}  // namespace
 
 std::string escaped(std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";

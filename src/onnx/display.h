@@ -6,6 +6,8 @@
 
 namespace sx::onnx {
 
+// Length of the well-formed UTF-8 sequence at `i` that is safe to show, or 0.
+size_t shown_sequence(std::string_view text, size_t i);
 std::string escaped(std::string_view text);                     // a\nb, \x80
 std::string quoted(std::string_view text, size_t limit = 120);  // 'a\nb', cut with … after `limit` bytes
 

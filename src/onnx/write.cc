@@ -15,6 +15,7 @@
 #include "base/format.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
+#include "onnx/known.h"
 #include "onnx/schema.h"
 #include "onnx/wire.h"
 
@@ -90,38 +91,6 @@ class CompareSink final : public Sink {
 };
 
 constexpr uint32_t kFields = 32;  // no message of the schema has a field number this large
-
-template <class T>
-constexpr WireType wire_type_of() {
-  return std::is_same_v<T, float>    ? WireType::fixed32
-         : std::is_same_v<T, double> ? WireType::fixed64
-                                     : WireType::varint;
-}
-
-template <class F>
-bool takes(const Opt<F>&, WireType t) {
-  return t == wire_type_of<F>();
-}
-template <class F>
-bool takes(const Numbers<F>&, WireType t) {
-  return t == wire_type_of<F>() || t == WireType::length;
-}
-template <class F>
-bool takes(const F&, WireType t) {
-  return t == WireType::length;
-}
-
-// Whether a record belongs to a field of the message, or is an unknown one.
-struct Known {
-  const Record& record;
-  bool known = false;
-  template <class F, class... Rest>
-  bool operator()(uint32_t number, const char*, const F& f, Rest...) {
-    if (number != record.number) return false;
-    known = takes(f, record.type);
-    return true;
-  }
-};
 
 template <class T>
 bool same_scalar(const Record& record, T value) {
@@ -435,9 +404,7 @@ Origin Emitter::scan(const M& m) const {
   const uint8_t* const end = p + m.origin.size();
   Record r;
   while (p < end && !read_record(p, end, r)) {
-    Known known{r};
-    Schema<M>::fields(known, m);
-    if (!known.known) continue;
+    if (!is_known(r, m)) continue;
     ++origin.count[r.number];
     origin.last[field_key<M>(r.number)] = r.begin;
   }
@@ -456,9 +423,7 @@ void Emitter::message(const M& m) {
   const uint8_t* const end = p + m.origin.size();
   Record r;
   while (p < end && !read_record(p, end, r)) {
-    Known known{r};
-    Schema<M>::fields(known, m);
-    if (known.known) {
+    if (is_known(r, m)) {
       Schema<M>::fields(RecordWriter<M>{*this, m, r, origin, used}, m);
     } else {
       put(r.whole());
