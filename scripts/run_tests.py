@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs what `make test` runs: the unit tests (ctest), then the Python tests; ends with 'N passed, N failed'."""
+"""Runs what `make test` runs: the unit tests (ctest), the Python tests, then the program over the stand-in models.
+
+Ends with 'N passed, N failed'; the program's run counts as one.
+"""
 
 import os
 import subprocess
@@ -27,7 +30,8 @@ def counts(report: Path) -> tuple[int, int, int]:
     return passed, failed, skipped
 
 
-def suites() -> list[tuple[str, list[str], Path]]:
+def suites() -> list[tuple[str, list[str], Path | None]]:
+    """Name, command, and the JUnit file it writes, if it writes one."""
     ctest, pytest = REPORTS / "ctest.xml", REPORTS / "pytest.xml"
     return [
         (
@@ -37,6 +41,7 @@ def suites() -> list[tuple[str, list[str], Path]]:
             ctest,
         ),
         ("python tests", [sys.executable, "-m", "pytest", f"--junitxml={pytest}"], pytest),
+        ("models", ["build/sardonyx", "test", "build/test_models", "models/digits"], None),
     ]
 
 
@@ -45,11 +50,19 @@ def main() -> int:
     total = [0, 0, 0]
     broken = False
     for name, command, report in suites():
-        report.unlink(missing_ok=True)
+        if report:
+            report.unlink(missing_ok=True)
         start = time.monotonic()
-        status = subprocess.run(command, cwd=ROOT).returncode
+        try:
+            status = subprocess.run(command, cwd=ROOT).returncode
+        except FileNotFoundError:
+            status = 127
+            print(f"{name}: there is no {command[0]}")
         took = time.monotonic() - start
-        found = counts(report) if report.exists() else (0, 0, 0)
+        if report:
+            found = counts(report) if report.exists() else (0, 0, 0)
+        else:
+            found = (int(status == 0), int(status != 0), 0)
         total = [a + b for a, b in zip(total, found, strict=True)]
         broken |= status != 0
         print(f"{name}: {found[0]} passed, {found[1]} failed, {found[2]} skipped in {took:.1f} s", flush=True)
