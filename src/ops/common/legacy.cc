@@ -62,6 +62,21 @@ Status lift_integers_through_double(Lift& l) {
   return {};
 }
 
+Status lift_flattened_axis(Lift& l) {
+  const int64_t axis = l.attrs().integer("axis", 1);
+  const ValueId x = l.in(0);
+  const Shape& shape = l.type(0).shape;
+  if (shape.known && (axis < 0 ? axis + int64_t(shape.rank()) : axis) == int64_t(shape.rank()) - 1) {
+    l.attrs().set("axis", int64_t(-1));
+    return {};
+  }
+  const std::string type = l.graph().node(l.id()).type;
+  const ValueId rows = l.node("Flatten", {x}, {{"axis", axis}});
+  const ValueId done = l.node(type, {rows}, {{"axis", int64_t(-1)}});
+  l.replace({l.node("Reshape", {done, l.node("Shape", {x})}, {{"allowzero", int64_t(1)}})});
+  return {};
+}
+
 Status lift_axes_to_input(Lift& l) {
   l.attr_to_input("axes", 1);
   return {};

@@ -24,6 +24,9 @@ inline constexpr DTypeSet kOldArithmetic = kIndices | DTypeSet::of(DType::u32, D
 // Where integers went in and came out of a function of real numbers: through float64, cut off.
 Status lift_integers_through_double(Lift& l);
 
+// Until opset 12 Softmax and its kin saw the input as a matrix, flattened at `axis` (1 by default).
+Status lift_flattened_axis(Lift& l);
+
 // The attribute `axes` became input 1.
 Status lift_axes_to_input(Lift& l);
 

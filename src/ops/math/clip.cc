@@ -34,8 +34,10 @@ static Status lift_from_6(Lift& l) {
 
 // Without defaults: no bound.
 static Status lift_from_1(Lift& l) {
-  const float *low = l.attrs().get<float>("min"), *high = l.attrs().get<float>("max");
-  const ValueId from = low ? bound(l, *low) : kNoValue, to = high ? bound(l, *high) : kNoValue;
+  const auto limit = [&](std::string_view name) {
+    return l.attrs().has(name) ? bound(l, l.attrs().floating(name, 0)) : kNoValue;
+  };
+  const ValueId from = limit("min"), to = limit("max");
   l.replace({l.node("Clip", {l.in(0), from, to})});
   return {};
 }

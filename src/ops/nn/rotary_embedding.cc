@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// RotaryEmbedding: pairs of features of each head turned by an angle that depends on the position.
+#include "graph/infer.h"
+#include "graph/op.h"
+#include "ops/engine/codec.h"
+
+namespace sx::ops::rotary_embedding {
+
+static Status infer(Infer& i) {
+  if (i.rank_known(0)) {
+    if (i.rank(0) != 3 && i.rank(0) != 4) return i.fail("X has rank {}, 3 or 4 expected", i.rank(0));
+    if (i.rank(0) == 3 && i.integer("num_heads") < 1)
+      return i.fail("num_heads must be given for X of rank 3");
+  }
+  return infer_same(i);
+}
+
+// X as [batch, heads, length, size], whether the heads are an axis or lie inside the last one.
+struct Sizes {
+  int64_t batch, heads, length, size;
+  bool inside;
+  int64_t at(int64_t b, int64_t h, int64_t s) const {
+    return (inside ? (b * length + s) * heads + h : (b * heads + h) * length + s) * size;
+  }
+};
+
+static Sizes sizes_of(const Dims& d, int64_t heads) {
+  if (d.size() == 4) return {d[0], d[1], d[2], d[3], false};
+  return {d[0], heads, d[1], d[2] / heads, true};
+}
+
+static Status eval(Eval& e) {
+  const Sizes x = sizes_of(e.in(0).dims(), e.integer("num_heads"));
+  const bool interleaved = e.integer("interleaved") != 0;
+  int64_t turned = e.integer("rotary_embedding_dim");
+  if (turned == 0) turned = x.size;
+  const int64_t half = turned / 2, cached = e.in(1).dims().back();
+  if (turned > x.size || cached != half || e.in(2).dims() != e.in(1).dims()) {
+    return e.fail("{} features of {} are turned, the caches are {} and {}", turned, x.size,
+                  to_string(e.in(1).dims()), to_string(e.in(2).dims()));
+  }
+  std::vector<int64_t> positions;
+  if (e.has(3)) {
+    SX_ASSIGN(positions, e.ints_of(3));
+  }
+  const int64_t rows = e.in(1).count() / std::max<int64_t>(cached, 1);
+  return with_class<kFloatClasses>(e, e.in(0).type(), [&](auto zero) -> Status {
+    using T = decltype(zero);
+    const Reader<T> from(e.in(0)), cosines(e.in(1)), sines(e.in(2));
+    Writer<T> y(e.out(0));
+    std::copy(from.begin(), from.end(), y.begin());
+    for (int64_t k = 0; k < x.batch * x.heads * x.length; ++k) {
+      const int64_t b = k / (x.heads * x.length), h = k / x.length % x.heads, s = k % x.length;
+      const int64_t row = positions.empty() ? b * x.length + s : positions[size_t(b * x.length + s)];
+      if (row < 0 || row >= rows) return e.fail("position {} is outside the cache of {}", row, rows);
+      const size_t first = size_t(x.at(b, h, s));
+      for (int64_t j = 0; j < half; ++j) {
+        const size_t p = first + size_t(interleaved ? 2 * j : j),
+                     q = first + size_t(interleaved ? 2 * j + 1 : j + half);
+        const T c = cosines[size_t(row * half + j)], n = sines[size_t(row * half + j)];
+        y[p] = c * from[p] - n * from[q];
+        y[q] = n * from[p] + c * from[q];
+      }
+    }
+    return {};
+  });
+}
+
+extern const Op op = {
+    .name = "RotaryEmbedding",
+    .in = {{"X", "T"}, {"cos_cache", "T"}, {"sin_cache", "T"}, {"position_ids", "M", kOptional}},
+    .out = {{"Y", "T"}},
+    .types = {{"T", DTypeSet::of(DType::f16, DType::bf16, DType::f32)}, {"M", DTypeSet::of(DType::i64)}},
+    .attrs = {attr_int("interleaved", 0), optional_attr("num_heads", AttrKind::integer),
+              attr_int("rotary_embedding_dim", 0)},
+    .infer = infer,
+    .eval = eval,
+    .history = {{.since = 23}},
+};
+
+}  // namespace sx::ops::rotary_embedding
