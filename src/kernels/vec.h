@@ -228,26 +228,28 @@ SX_INLINE VecI to_int(Vec v) { return to_int_trunc(round(v)); }
 SX_INLINE Vec to_float(VecI v) { return __builtin_convertvector(v, Vec); }
 
 SX_INLINE Vec load_masked(const float* p, Mask m) {
-  const auto* from = reinterpret_cast<const FloatAnyAddress*>(p);
+  const FloatAnyAddress* from = (const FloatAnyAddress*)p;
   Vec v{};
   for (size_t i = 0; i < kLanes; ++i)
     if (m[i]) v[i] = from[i];
   return v;
 }
 SX_INLINE VecI load_masked(const int32_t* p, Mask m) {
-  const auto* from = reinterpret_cast<const IntAnyAddress*>(p);
+  const IntAnyAddress* from = (const IntAnyAddress*)p;
   VecI v{};
   for (size_t i = 0; i < kLanes; ++i)
     if (m[i]) v[i] = from[i];
   return v;
 }
 SX_INLINE void store_masked(float* p, Mask m, Vec v) {
+  FloatAnyAddress* to = (FloatAnyAddress*)p;
   for (size_t i = 0; i < kLanes; ++i)
-    if (m[i]) p[i] = v[i];
+    if (m[i]) to[i] = v[i];
 }
 SX_INLINE void store_masked(int32_t* p, Mask m, VecI v) {
+  IntAnyAddress* to = (IntAnyAddress*)p;
   for (size_t i = 0; i < kLanes; ++i)
-    if (m[i]) p[i] = v[i];
+    if (m[i]) to[i] = v[i];
 }
 SX_INLINE Vec gather(const float* base, VecI index) {
   Vec v{};
