@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Laying out a tree ensemble. Tests of order all become x <= threshold, which is exact: x < t is x <= the
+// float before t, and the opposite tests exchange their children.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/format.h"
+#include "kernels/trees.h"
+
+namespace sx::kernels {
+
+constexpr uint32_t kNanLeft = 0x80000000u;
+constexpr size_t kMaxCompleteDepth = 8;
+
+class TreeBuilder {
+ public:
+  explicit TreeBuilder(const TreeSpec& spec) : spec_(spec) {}
+
+  Result<TreeEnsemble> build() {
+    out_.features_ = spec_.features;
+    out_.targets_ = spec_.targets;
+    out_.trees_ = spec_.roots.size();
+    out_.aggregate_ = spec_.aggregate;
+    out_.base_ = spec_.base;
+    out_.leaves_ = spec_.leaves;
+    out_.weights_ = spec_.weights;
+    out_.members_ = spec_.members;
+    SX_TRY(check());
+    for (const TreeNode& n : spec_.nodes) tested_ = tested_ || n.test > TreeTest::greater;
+    for (size_t t = 0; t < spec_.roots.size(); ++t) SX_TRY(add_tree(t));
+    return std::move(out_);
+  }
+
+ private:
+  struct Shape {
+    uint32_t depth = 0;
+    size_t leaves = 0;
+    bool ordered = true;  // no equality or membership
+    bool scalar = true;   // one weight a leaf, all for one target
+    int64_t target = -1;
+  };
+  struct Ordered {
+    float threshold;
+    uint32_t feature;
+    int32_t left, right;
+  };
+
+  Status check() const {
+    const size_t nodes = spec_.nodes.size(), leaves = spec_.leaves.size();
+    if (!spec_.base.empty() && spec_.base.size() != spec_.targets)
+      return error(Code::invalid_argument, "tree ensemble has {} base values for {} targets",
+                   spec_.base.size(), spec_.targets);
+    const auto child_ok = [&](int32_t c) {
+      return c >= 0 ? static_cast<size_t>(c) < nodes : static_cast<size_t>(~c) < leaves;
+    };
+    for (size_t i = 0; i < nodes; ++i) {
+      const TreeNode& n = spec_.nodes[i];
+      if (n.feature >= spec_.features)
+        return error(Code::invalid_argument, "tree node {} tests feature {}, there are {}", i, n.feature,
+                     spec_.features);
+      if (!child_ok(n.if_true) || !child_ok(n.if_false))
+        return error(Code::invalid_argument, "tree node {} has a child that does not exist", i);
+      if (n.test == TreeTest::member &&
+          (n.member_first > spec_.members.size() || n.member_count > spec_.members.size() - n.member_first))
+        return error(Code::invalid_argument, "tree node {} names members that do not exist", i);
+    }
+    for (size_t i = 0; i < leaves; ++i) {
+      const TreeLeaf& l = spec_.leaves[i];
+      if (l.first > spec_.weights.size() || l.count > spec_.weights.size() - l.first)
+        return error(Code::invalid_argument, "tree leaf {} names weights that do not exist", i);
+    }
+    for (const TreeWeight& w : spec_.weights)
+      if (w.target >= spec_.targets)
+        return error(Code::invalid_argument, "tree weight is for target {}, there are {}", w.target,
+                     spec_.targets);
+    for (int32_t root : spec_.roots)
+      if (!child_ok(root)) return error(Code::invalid_argument, "a tree's root does not exist");
+    return ok_status();
+  }
+
+  // Walks a tree without recursion; more nodes on the way than exist mean a loop.
+  Status measure(int32_t root, Shape& shape) {
+    std::vector<std::pair<int32_t, uint32_t>> open = {{root, 0}};
+    size_t visited = 0;
+    while (!open.empty()) {
+      const auto [at, depth] = open.back();
+      open.pop_back();
+      shape.depth = std::max(shape.depth, depth);
+      if (at < 0) {
+        ++shape.leaves;
+        const TreeLeaf& leaf = spec_.leaves[static_cast<size_t>(~at)];
+        const int64_t target = leaf.count == 1 ? int64_t{spec_.weights[leaf.first].target} : -2;
+        if (shape.target == -1) shape.target = target;
+        shape.scalar = shape.scalar && target == shape.target && target >= 0;
+        continue;
+      }
+      if (++visited > spec_.nodes.size()) return error(Code::invalid_argument, "a tree's nodes form a loop");
+      const TreeNode& n = spec_.nodes[static_cast<size_t>(at)];
+      shape.ordered = shape.ordered && n.test <= TreeTest::greater;
+      open.push_back({n.if_true, depth + 1});
+      open.push_back({n.if_false, depth + 1});
+    }
+    return ok_status();
+  }
+
+  Ordered order(const TreeNode& n) {
+    const bool strict = n.test == TreeTest::less || n.test == TreeTest::greater_equal;
+    const bool swapped = n.test == TreeTest::greater || n.test == TreeTest::greater_equal;
+    const float inf = std::numeric_limits<float>::infinity();
+    float t = n.threshold;
+    // Below -infinity there is nothing: NaN is never reached.
+    if (strict) t = t == -inf ? std::numeric_limits<float>::quiet_NaN() : std::nextafter(t, -inf);
+    // A swapped test is false for NaN, which is then the left side, unless NaN counts as true.
+    const bool nan_left = swapped ? !n.nan_is_true : n.nan_is_true;
+    out_.nan_left_ = out_.nan_left_ || nan_left;
+    return {t, n.feature | (nan_left ? kNanLeft : 0), swapped ? n.if_false : n.if_true,
+            swapped ? n.if_true : n.if_false};
+  }
+
+  float leaf_value(int32_t child, bool scalar) const {
+    const uint32_t leaf = static_cast<uint32_t>(~child);
+    if (scalar) return spec_.weights[spec_.leaves[leaf].first].value;
+    float bits;
+    std::memcpy(&bits, &leaf, sizeof bits);
+    return bits;
+  }
+
+  Status add_tree(size_t t) {
+    Shape shape;
+    SX_TRY(measure(spec_.roots[t], shape));
+    const size_t full = size_t{1} << std::min<uint32_t>(shape.depth, 30);
+    TreeEnsemble::Kind kind = TreeEnsemble::Kind::tested;
+    if (shape.ordered) {
+      const bool small = shape.depth <= 6 || (shape.depth <= kMaxCompleteDepth && full <= 8 * shape.leaves);
+      kind = small ? TreeEnsemble::Kind::complete : TreeEnsemble::Kind::linked;
+    }
+    TreeEnsemble::Tree tree = {shape.scalar ? static_cast<uint32_t>(shape.target) : 0, 0, shape.depth};
+    TreeEnsemble::Group group = {
+        kind, 0, shape.scalar, static_cast<uint32_t>(t), 1, out_.splits_.size(), out_.leaf_values_.size()};
+    if (kind == TreeEnsemble::Kind::complete) {
+      group.depth = static_cast<uint8_t>(shape.depth);
+      out_.splits_.resize(group.splits + full, {0.0f, 0});
+      out_.leaf_values_.resize(group.leaves + full);
+      complete(spec_.roots[t], 0, 0, group);
+    } else {
+      tree.root = static_cast<uint32_t>(out_.links_.size());
+      link(spec_.roots[t], shape.scalar);
+    }
+    out_.tree_.push_back(tree);
+    TreeEnsemble::Group* last = out_.groups_.empty() ? nullptr : &out_.groups_.back();
+    if (last && last->kind == kind && last->depth == group.depth && last->scalar == group.scalar)
+      ++last->count;
+    else
+      out_.groups_.push_back(group);
+    return ok_status();
+  }
+
+  // Node k of level d; a leaf above the last level is repeated below it. The depth is at most
+  // kMaxCompleteDepth.
+  void complete(int32_t at, size_t k, size_t d, const TreeEnsemble::Group& g) {
+    if (d == g.depth) {
+      out_.leaf_values_[g.leaves + k - ((size_t{1} << d) - 1)] = leaf_value(at, g.scalar);
+      return;
+    }
+    if (at < 0) {
+      complete(at, 2 * k + 1, d + 1, g);
+      complete(at, 2 * k + 2, d + 1, g);
+      return;
+    }
+    const Ordered o = order(spec_.nodes[static_cast<size_t>(at)]);
+    out_.splits_[g.splits + k] = {o.threshold, o.feature};
+    complete(o.left, 2 * k + 1, d + 1, g);
+    complete(o.right, 2 * k + 2, d + 1, g);
+  }
+
+  // Nodes in depth-first order, so that the first child usually follows its parent.
+  void link(int32_t root, bool scalar) {
+    struct Open {
+      int32_t at;
+      uint32_t parent;
+      int side;
+    };
+    std::vector<Open> open = {{root, 0, -1}};
+    while (!open.empty()) {
+      const Open o = open.back();
+      open.pop_back();
+      const uint32_t self = static_cast<uint32_t>(out_.links_.size());
+      if (o.side >= 0) out_.links_[o.parent].child[o.side] = self;
+      if (tested_) out_.tests_.push_back({});
+      if (o.at < 0) {
+        out_.links_.push_back({leaf_value(o.at, scalar), 0, {self, self}});
+        continue;
+      }
+      const TreeNode& n = spec_.nodes[static_cast<size_t>(o.at)];
+      Ordered split = {n.threshold, n.feature, n.if_true, n.if_false};
+      if (tested_) add_test(n);
+      if (n.test <= TreeTest::greater) {
+        split = order(n);
+        if (tested_) out_.tests_.back().test = TreeTest::less_equal;
+      }
+      out_.links_.push_back({split.threshold, split.feature, {self, self}});
+      open.push_back({split.right, self, 1});
+      open.push_back({split.left, self, 0});
+    }
+  }
+
+  // A set of whole numbers below 4096 becomes bits, any other is searched.
+  void add_test(const TreeNode& n) {
+    TreeEnsemble::Test test = {n.test, n.nan_is_true, n.member_first, n.member_count, 0, 0};
+    if (n.test == TreeTest::member) {
+      const auto first = out_.members_.begin() + n.member_first, last = first + n.member_count;
+      bool whole = true;
+      float top = 0;
+      for (auto m = first; m != last; ++m) {
+        whole = whole && *m >= 0 && *m < 4096 && *m == std::floor(*m);
+        top = std::max(top, *m);
+      }
+      if (whole) {
+        test.bits_first = static_cast<uint32_t>(out_.bits_.size());
+        test.bits_count = static_cast<uint32_t>(top) / 64 + 1;
+        out_.bits_.resize(out_.bits_.size() + test.bits_count);
+        for (auto m = first; m != last; ++m) {
+          const uint32_t v = static_cast<uint32_t>(*m);
+          out_.bits_[test.bits_first + v / 64] |= uint64_t{1} << v % 64;
+        }
+      } else {
+        std::sort(first, last);
+      }
+    }
+    out_.tests_.back() = test;
+  }
+
+  const TreeSpec& spec_;
+  TreeEnsemble out_;
+  bool tested_ = false;
+};
+
+Result<TreeEnsemble> TreeEnsemble::build(const TreeSpec& spec) { return TreeBuilder(spec).build(); }
+
+}  // namespace sx::kernels
