@@ -259,8 +259,10 @@ Status Program::run_control(Frame& frame, const RunRequest& request, size_t inde
   for (size_t i = 0; i < node.outputs.size(); ++i) wanted[i] = node.outputs[i] != kNoValue;
   EvaluateOptions options;
   options.cancel = request.cancel;
+  std::vector<Type> types;
+  for (ValueId v : node.outputs) types.push_back(v == kNoValue ? Type() : machine_->graph->value(v).type);
   SX_ASSIGN(std::vector<Value> out,
-            evaluate_op(*node.op, node.attrs, in, {wanted.get(), node.outputs.size()}, options, run_body));
+            evaluate_op(*node.op, node.attrs, in, {wanted.get(), node.outputs.size()}, options, run_body, types));
   for (size_t i = 0; i < out.size() && i < step.out.size(); ++i) {
     const Slot& slot = slots_[step.out[i]];
     if (slot.kind == Slot::Kind::absent) continue;

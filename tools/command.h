@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Command: one verb of the command line. cmd_NAME.cc defines commands::NAME(); the build line lists it.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/result.h"
+#include "terminal.h"
+
+namespace CLI {
+class App;
+}
+
+namespace sx::tools {
+
+// The exit statuses that scripts rely on.
+enum Exit : int { kDone = 0, kAnswerIsNo = 1, kUsage = 2, kRefused = 3, kFailed = 4, kInterrupted = 130 };
+
+// What every verb understands.
+struct Common {
+  bool json = false, quiet = false;
+  std::string color = "auto";
+  unsigned threads = 0;
+};
+
+struct Outcome {
+  Status status;       // an error is printed to standard error
+  int exit = kDone;    // used when the status is ok, or when it is not kDone
+};
+
+class Command {
+ public:
+  virtual ~Command() = default;
+  virtual void options(CLI::App& app) = 0;            // arguments and flags of this verb
+  virtual Outcome run(const Common& common, Terminal& out) = 0;
+
+  std::string name, summary, example;
+};
+
+Outcome done(int exit = kDone);
+Outcome refuse(Status status);                        // the input cannot be read or is refused
+Outcome fail(Status status);                          // the run failed
+bool interrupted();                                   // somebody pressed Ctrl-C
+const Cancel& interrupt();                            // for runs: stops when somebody does
+
+}  // namespace sx::tools

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flags that every verb which runs a model shares.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "command.h"
+#include "inputs.h"
+#include "runtime/session.h"
+
+namespace sx::tools {
+
+struct SessionFlags {
+  std::string model;
+  std::vector<std::string> providers, plugins, dims;
+  std::string isa;
+  bool no_rules = false;
+
+  void add(CLI::App& app, bool with_model = true);
+  Result<SessionOptions> options(const Common& common) const;
+};
+
+struct InputFlags {
+  InputSource source;
+
+  void add(CLI::App& app);
+};
+
+}  // namespace sx::tools
