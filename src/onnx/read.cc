@@ -193,7 +193,7 @@ Status read_fields(Reading& reading, std::span<const uint8_t> bytes, M& m, int d
 }
 
 Reading reading_of(std::span<const uint8_t> bytes, const char* root, uint64_t structure_bytes) {
-  return {bytes, root, structure_bytes + 8 * uint64_t(bytes.size()), bytes.size(), {}, nullptr};
+  return {bytes, root, structure_bytes + 8 * uint64_t(bytes.size()), bytes.size() + (1 << 16), {}, nullptr};
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ struct ReadOptions {
   LoadMode load = LoadMode::map;
   // Structures may take this much memory plus eight times the size of the file; a file of many empty messages
   // is refused instead of filling the machine.
-  uint64_t structure_bytes = uint64_t(1) << 30;
+  uint64_t structure_bytes = uint64_t(1) << 28;
 };
 
 Result<std::shared_ptr<Model>> read_model(const std::string& path, const ReadOptions& options = {});

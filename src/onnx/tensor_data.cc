@@ -63,7 +63,7 @@ uint64_t typed_count(const TensorInfo& info) {
   const auto n = uint64_t(info.count);
   if (dtype_is_complex(info.type)) return 2 * n;
   const auto bits = uint64_t(dtype_bits(info.type));
-  if (bits < 8 && !is_float6(info.type)) return (n * bits + 7) / 8;
+  if (bits > 0 && bits < 8 && !is_float6(info.type)) return (n * bits + 7) / 8;
   return n;
 }
 

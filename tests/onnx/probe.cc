@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small program for the Python tests of the format: one job over many files, one line of answer for each.
-//   probe copy FILE…       read, serialise every message again, compare the bytes
-//   probe canonical FILE…  the same after writing without regard to the original bytes and reading that back
-//   probe tensors FILE…    decode every stored tensor
-//   probe text FILE…       print as ONNX text, parse it, compare the models
-//   probe print FILE OUT   print as ONNX text
-//   probe parse TEXT OUT   the model of an ONNX text
-//   probe copyfile IN OUT  read and write through a file
+// A small program for the Python tests of the format. Each line of standard input is a job, its words separated by
+// tabs; each gets one line of answer, "ok" or the error.
+//   copy FILE             read, serialise every message again, compare the bytes
+//   canonical FILE OUT    write without regard to how it was read
+//   tensors FILE          decode every stored tensor
+//   text FILE             print as ONNX text, parse it, compare the models
+//   print FILE OUT        as ONNX text            parse TEXT OUT   back
+//   copyfile FILE OUT     read and write
+//   pb KIND FILE OUT      a value                 npy FILE OUT TYPE, npz FILE OUT, npypb FILE OUT TYPE
 #include <cstdio>
 #include <cstring>
+#include <iostream>
 #include <string>
 
 #include "base/output_file.h"
+#include "onnx/npy.h"
 #include "onnx/read.h"
 #include "onnx/tensor_data.h"
 #include "onnx/text.h"
+#include "onnx/value_pb.h"
 #include "onnx/write.h"
 
 using namespace sx;
@@ -22,12 +26,14 @@ using namespace sx::onnx;
 
 namespace {
 
+std::span<const uint8_t> bytes_of(const std::string& s) { return {reinterpret_cast<const uint8_t*>(s.data()), s.size()}; }
+
 Status compare(std::span<const uint8_t> was, const std::string& is) {
   if (was.size() == is.size() && std::memcmp(was.data(), is.data(), is.size()) == 0) return {};
   size_t at = 0;
   while (at < was.size() && at < is.size() && was[at] == uint8_t(is[at])) ++at;
-  return Status(Code::internal, "differs at byte " + std::to_string(at) + " of " +
-                                    std::to_string(was.size()) + ", written " + std::to_string(is.size()));
+  return Status(Code::internal, "differs at byte " + std::to_string(at) + " of " + std::to_string(was.size()) +
+                                    ", written " + std::to_string(is.size()));
 }
 
 Status tensors_of(const Model& model, const GraphProto& graph) {
@@ -36,6 +42,7 @@ Status tensors_of(const Model& model, const GraphProto& graph) {
   for (const NodeProto& n : graph.node) {
     for (const AttributeProto& a : n.attribute) {
       if (a.t) SX_TRY(to_tensor(model, *a.t));
+      if (a.sparse_tensor) SX_TRY(to_sparse_tensor(*a.sparse_tensor, data_source(model)));
       for (const TensorProto& t : a.tensors) SX_TRY(to_tensor(model, t));
       if (a.g) SX_TRY(tensors_of(model, *a.g));
       for (const GraphProto& g : a.graphs) SX_TRY(tensors_of(model, g));
@@ -48,50 +55,68 @@ Status tensors_of(const Model& model, const GraphProto& graph) {
 Status text_round_trip(const Model& model) {
   SX_ASSIGN(const std::shared_ptr<Model> again, parse_text(print_text(model)));
   const std::string was = message_bytes<ModelProto>(model, {.canonical = true});
-  return compare({reinterpret_cast<const uint8_t*>(was.data()), was.size()},
-                 message_bytes<ModelProto>(*again, {.canonical = true}));
+  return compare(bytes_of(was), message_bytes<ModelProto>(*again, {.canonical = true}));
 }
 
-Status write_text_file(const std::string& path, const std::string& text) {
+Status write_file(const std::string& path, const std::string& text) {
   SX_ASSIGN(OutputFile file, OutputFile::create(path));
   SX_TRY(file.write(std::string_view(text)));
   return file.commit();
 }
 
-Status two_files(const std::string& job, const std::string& in, const std::string& out) {
-  if (job == "parse") {
-    SX_ASSIGN(const std::shared_ptr<Model> model, parse_text_file(in));
-    return write_model(*model, out);
+Status arrays(const std::vector<std::string>& w) {
+  if (w[0] == "npz") {
+    SX_ASSIGN(const std::vector<NamedTensor> tensors, read_npz(w[1]));
+    return write_npz(w[2], tensors);
   }
-  SX_ASSIGN(const std::shared_ptr<Model> model, read_model(in));
-  return job == "print" ? write_text_file(out, print_text(*model)) : write_model(*model, out);
+  DType type = DType::undefined;
+  parse_dtype(w[3], type);
+  SX_ASSIGN(const Tensor t, read_npy(w[1], type));
+  return w[0] == "npy" ? write_npy(w[2], t) : write_value_pb(w[2], t);
 }
 
-Status one(const std::string& job, const std::string& path) {
-  SX_ASSIGN(std::shared_ptr<Model> model, read_model(path));
+Status value(const std::vector<std::string>& w) {
+  for (int k = 1; k <= 5; ++k) {
+    if (kind_name(Value::Kind(k)) != w[1]) continue;
+    SX_ASSIGN(const NamedValue v, read_value_pb(w[2], Value::Kind(k)));
+    return write_value_pb(w[3], v.value, v.name);
+  }
+  return Status(Code::invalid_argument, "no such kind of value: " + w[1]);
+}
+
+Status run(std::vector<std::string> w) {
+  w.resize(std::max<size_t>(w.size(), 4));
+  const std::string& job = w[0];
+  if (job == "pb") return value(w);
+  if (job == "npy" || job == "npz" || job == "npypb") return arrays(w);
+  if (job == "parse") {
+    SX_ASSIGN(const std::shared_ptr<Model> model, parse_text_file(w[1]));
+    return write_model(*model, w[2]);
+  }
+  SX_ASSIGN(const std::shared_ptr<Model> model, read_model(w[1]));
   if (job == "copy") return compare(model->file->bytes(), message_bytes<ModelProto>(*model));
+  if (job == "canonical") return write_model(*model, w[2], {.canonical = true});
+  if (job == "copyfile") return write_model(*model, w[2]);
   if (job == "text") return text_round_trip(*model);
+  if (job == "print") return write_file(w[2], print_text(*model));
   if (job == "tensors") return model->graph ? tensors_of(*model, *model->graph) : Status();
-  const std::string bytes = message_bytes<ModelProto>(*model, {.canonical = true});
-  SX_ASSIGN(auto again, read_model(MappedFile::from_bytes("canonical", bytes.data(), bytes.size()), ""));
-  return compare(again->file->bytes(), message_bytes<ModelProto>(*again, {.canonical = true}));
+  return Status(Code::invalid_argument, "no such job: " + job);
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc < 3) return 2;
-  const std::string job = argv[1];
-  if (job == "copyfile" || job == "print" || job == "parse") {
-    const Status s = two_files(job, argv[2], argv[3]);
-    std::printf("%s\n", s.to_string().c_str());
-    return s.ok() ? 0 : 3;
+int main() {
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    std::vector<std::string> words;
+    for (size_t at = 0; at <= line.size();) {
+      const size_t tab = std::min(line.find('\t', at), line.size());
+      words.push_back(line.substr(at, tab - at));
+      at = tab + 1;
+    }
+    std::string answer = run(words).to_string();
+    for (char& c : answer) c = c == '\n' ? '|' : c;
+    std::cout << answer << std::endl;
   }
-  int bad = 0;
-  for (int i = 2; i < argc; ++i) {
-    const Status s = one(job, argv[i]);
-    std::printf("%s\n", s.to_string().c_str());
-    bad += !s.ok();
-  }
-  return bad ? 1 : 0;
+  return 0;
 }
