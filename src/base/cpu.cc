@@ -75,9 +75,15 @@ Isa isa_from_environment() {
 
 std::atomic<int> active{-1};
 
-size_t cache_size([[maybe_unused]] int name, size_t otherwise) {
-  const long size = name < 0 ? 0 : sysconf(name);
-  return size > 0 ? static_cast<size_t>(size) : otherwise;
+// Linux describes each cache of the first processor in a folder of its own; sizes read "32K".
+size_t cache_size(const char* level, size_t otherwise) {
+  for (int i = 0; i < 8; ++i) {
+    const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(i) + "/";
+    if (first_line(folder + "level") != level || first_line(folder + "type") == "Instruction") continue;
+    const size_t kilobytes = static_cast<size_t>(std::atol(first_line(folder + "size").c_str()));
+    if (kilobytes > 0) return kilobytes << 10;
+  }
+  return otherwise;
 }
 
 }  // namespace
@@ -125,12 +131,9 @@ bool parse_isa(std::string_view name, Isa& isa) {
 }
 
 CacheSizes cache_sizes() {
-#if defined(_SC_LEVEL1_DCACHE_SIZE)
-  constexpr int kL1 = _SC_LEVEL1_DCACHE_SIZE, kL2 = _SC_LEVEL2_CACHE_SIZE, kL3 = _SC_LEVEL3_CACHE_SIZE;
-#else
-  constexpr int kL1 = -1, kL2 = -1, kL3 = -1;
-#endif
-  return {cache_size(kL1, 32 << 10), cache_size(kL2, 1 << 20), cache_size(kL3, 8 << 20)};
+  static const CacheSizes sizes = {cache_size("1", 32 << 10), cache_size("2", 1 << 20),
+                                   cache_size("3", 8 << 20)};
+  return sizes;
 }
 
 unsigned usable_cpus() {

@@ -19,7 +19,7 @@ SX_INLINE size_t under(size_t o, size_t stride, size_t k, size_t dilation, size_
 
 // A row is (tap, channel); a piece is one channel block under one tap. Every store writes a whole vector: the
 // lanes beyond a channel tail are overwritten by the next piece, or lie in the slack at the end of the row.
-void gather_blocked(const ConvGather* args) {
+static void gather_blocked(const ConvGather* args) {
   const ConvGather& a = *args;
   const ConvGeometry& g = a.g;
   const size_t plane = g.in_h * g.in_w * kLanes;
@@ -65,7 +65,7 @@ SX_INLINE void kernel_row(const float* line, size_t width, size_t x, size_t kern
 }
 
 // A row is (channel, kernel row, kernel column); a piece is one kernel row of one channel.
-void gather_plain(const ConvGather* args) {
+static void gather_plain(const ConvGather* args) {
   const ConvGather& a = *args;
   const ConvGeometry& g = a.g;
   const size_t plane = g.in_h * g.in_w;
@@ -101,7 +101,7 @@ SX_INLINE void strided_line(const float* line, size_t width, size_t x, size_t st
   }
 }
 
-void columns(const ConvColumns* args) {
+static void columns(const ConvColumns* args) {
   const ConvColumns& a = *args;
   const ConvGeometry& g = a.g;
   const size_t plane = g.in_h * g.in_w, taps = g.kernel_h * g.kernel_w;
@@ -176,7 +176,7 @@ SX_INLINE void depthwise_edge(const ConvDepthwiseLine& a, size_t x, Mask exists)
   store(a.output + x * kLanes, finish_depthwise(a, acc, exists, x));
 }
 
-void depthwise(const ConvDepthwiseLine* args) {
+static void depthwise(const ConvDepthwiseLine* args) {
   const ConvDepthwiseLine& a = *args;
   const ConvGeometry& g = a.g;
   const Mask exists = first_lanes(a.channels < kLanes ? a.channels : kLanes);
@@ -197,8 +197,8 @@ void depthwise(const ConvDepthwiseLine* args) {
   }
 }
 
-void pack_conv_panel(const void* source, size_t channels, size_t taps, size_t cols, size_t width,
-                     float* packed) {
+static void pack_conv_panel(const void* source, size_t channels, size_t taps, size_t cols, size_t width,
+                            float* packed) {
   const float* weights = (const float*)source;
   const size_t k = channels * taps;
   for (size_t j = 0; j < width; j += kLanes) {

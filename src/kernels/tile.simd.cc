@@ -118,7 +118,7 @@ SX_INLINE void finish(Vec (&acc)[rows][count], const TileArgs& t) {
 }
 
 template <int rows, int vectors, int panels>
-void tile(const TileArgs* args) {
+static void tile(const TileArgs* args) {
   const TileArgs& t = *args;
   Vec acc[rows][vectors * panels];
   each<rows, vectors * panels>([&](int i, int j) __attribute__((always_inline)) { acc[i][j] = zero(); });
