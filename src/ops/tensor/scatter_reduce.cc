@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/tensor/scatter_reduce.h"
+
+#include "ops/engine/codec.h"
+#include "ops/engine/move.h"
+
+namespace sx::ops {
+namespace {
+
+template <class T>
+T combine(const std::string& how, T old, T now) {
+  if (how == "add") return std::is_integral_v<T> ? T(uint64_t(old) + uint64_t(now)) : old + now;
+  if (how == "mul") return std::is_integral_v<T> ? T(uint64_t(old) * uint64_t(now)) : old * now;
+  if (how == "max") return now > old || now != now ? now : old;
+  return now < old || now != now ? now : old;
+}
+
+}  // namespace
+
+Status scatter(Eval& e, const Tensor& data, const Tensor& updates, int64_t runs, int64_t run,
+               FunctionRef<int64_t(int64_t k)> place) {
+  const std::string how = e.text("reduction");
+  if (how != "none" && how != "add" && how != "mul" && how != "max" && how != "min") {
+    return e.fail("reduction '{}' is not one of none, add, mul, max and min", how);
+  }
+  Tensor& out = e.out(0);
+  copy_all(data, out);
+  if (how == "none") {
+    for (int64_t k = 0; k < runs; ++k) {
+      const int64_t at = place(k);
+      if (at < 0) return e.fail("update {} names a place outside of {}", k, to_string(data.dims()));
+      move_run(updates, k * run, out, at, run);
+    }
+    return {};
+  }
+  return with_class<kRealClasses>(e, data.type(), [&](auto zero) -> Status {
+    using T = decltype(zero);
+    const Reader<T> old(data), now(updates);
+    Writer<T> y(out);
+    for (size_t k = 0; k < old.size(); ++k) y[k] = old[k];
+    for (int64_t k = 0; k < runs; ++k) {
+      const int64_t at = place(k);
+      if (at < 0) return e.fail("update {} names a place outside of {}", k, to_string(data.dims()));
+      for (int64_t j = 0; j < run; ++j)
+        y[size_t(at + j)] = combine(how, y[size_t(at + j)], now[size_t(k * run + j)]);
+    }
+    return {};
+  });
+}
+
+}  // namespace sx::ops
