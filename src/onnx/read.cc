@@ -3,6 +3,7 @@
 #include "onnx/read.h"
 
 #include <cstring>
+#include <new>
 
 #include "base/format.h"
 #include "onnx/external_data.h"
@@ -90,7 +91,7 @@ struct FieldReader {
   bool operator()(uint32_t number, const char*, std::vector<Bytes>& f) {
     if (number != record.number) return false;
     if (record.type != WireType::length) return true;
-    status = reading.charge(sizeof(Bytes), record.begin);
+    status = reading.charge(2 * sizeof(Bytes), record.begin);  // a vector grows by doubling
     f.push_back(borrowed());
     return true;
   }
@@ -114,7 +115,7 @@ struct FieldReader {
   bool operator()(uint32_t number, const char* name, std::vector<M>& f) {
     if (number != record.number) return false;
     if (record.type != WireType::length) return true;
-    status = reading.charge(sizeof(M), record.begin);
+    status = reading.charge(2 * sizeof(M), record.begin);
     if (!status.ok()) return true;
     reading.path.push_back({name, int64_t(f.size())});
     status = read_fields(reading, record.bytes(), f.emplace_back(), depth + 1);
@@ -193,7 +194,19 @@ Status read_fields(Reading& reading, std::span<const uint8_t> bytes, M& m, int d
 }
 
 Reading reading_of(std::span<const uint8_t> bytes, const char* root, uint64_t structure_bytes) {
-  return {bytes, root, structure_bytes + 8 * uint64_t(bytes.size()), bytes.size() + (1 << 16), {}, nullptr};
+  return {bytes, root, structure_bytes + 4 * uint64_t(bytes.size()), bytes.size() + (1 << 16), {}, nullptr};
+}
+
+Status out_of_memory(std::span<const uint8_t> bytes) {
+  return error(Code::out_of_memory, "there is not enough memory for the messages in {} bytes", bytes.size());
+}
+
+Status read_root(Reading& reading, std::span<const uint8_t> bytes, ModelProto& m) {
+  try {
+    return read_fields<ModelProto>(reading, bytes, m, 1);
+  } catch (const std::bad_alloc&) {
+    return out_of_memory(bytes);
+  }
 }
 
 }  // namespace
@@ -201,9 +214,13 @@ Reading reading_of(std::span<const uint8_t> bytes, const char* root, uint64_t st
 template <class M>
 Result<M> read_message(std::span<const uint8_t> bytes) {
   Reading reading = reading_of(bytes, Schema<M>::kName, ReadOptions().structure_bytes);
-  M m;
-  SX_TRY(read_fields(reading, bytes, m, 1));
-  return m;
+  try {
+    M m;
+    SX_TRY(read_fields(reading, bytes, m, 1));
+    return m;
+  } catch (const std::bad_alloc&) {
+    return out_of_memory(bytes);
+  }
 }
 #define SX_READ(M) template Result<M> read_message<M>(std::span<const uint8_t>);
 SX_EACH_MESSAGE(SX_READ)
@@ -216,8 +233,7 @@ Result<std::shared_ptr<Model>> read_model(std::shared_ptr<const MappedFile> file
   auto model = std::make_shared<Model>();
   Reading reading = reading_of(bytes, "model", options.structure_bytes);
   reading.keep = &model->keep;
-  if (Status s = read_fields<ModelProto>(reading, bytes, *model, 1); !s.ok())
-    return std::move(s).in(file->path());
+  if (Status s = read_root(reading, bytes, *model); !s.ok()) return std::move(s).in(file->path());
   if (!model->graph && !model->ir_version.present && model->functions.empty()) {
     return error(Code::invalid_model, "this is not an ONNX model: it has neither an ir_version nor a graph")
         .in(file->path());

@@ -19,7 +19,7 @@ inline constexpr int kMaxDepth = 200;
 
 struct ReadOptions {
   LoadMode load = LoadMode::map;
-  // Structures may take this much memory plus eight times the size of the file; a file of many empty messages
+  // Structures may take this much memory plus four times the size of the file; a file of many empty messages
   // is refused instead of filling the machine.
   uint64_t structure_bytes = uint64_t(1) << 28;
 };

@@ -92,7 +92,7 @@ class Differ {
     Addresses addresses;
     Schema<M>::fields(addresses, said);
     Schema<M>::fields(Fields<M>{*this, addresses, path}, meant);
-    if constexpr (std::is_same_v<M, TensorProto>) payload(meant, path);
+    if constexpr (std::is_same_v<M, TensorProto>) payload(said, meant, path);
     unknown(meant, path);
   }
 
@@ -194,8 +194,9 @@ class Differ {
     }
   }
 
-  void payload(const TensorProto& t, const std::string& path) {
-    const PayloadForm form = payload_form(t);
+  void payload(const TensorProto& said, const TensorProto& t, const std::string& path) {
+    // A tensor in a place that the text does not show has its elements in the notes.
+    const PayloadForm form = said.data_type.present ? payload_form(t) : PayloadForm::odd;
     const Result<TensorInfo> info = tensor_info(t);
     if (info.ok() && form != PayloadForm::odd && uint64_t(info->count) > largest_) return;
     const std::string raw = path + ".raw_data";

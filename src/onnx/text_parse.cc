@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses ONNX text, by recursive descent with a bounded depth.
+#include <new>
+
 #include "base/format.h"
 #include "base/mapped_file.h"
 #include "onnx/display.h"
@@ -585,10 +587,15 @@ Result<M> parse_one(std::string_view text, Status (TextParser::*rule)(M&)) {
 }  // namespace
 
 Result<std::shared_ptr<Model>> parse_text(std::string_view text, const std::string& folder) {
-  TextParser parser(text);
   auto model = std::make_shared<Model>();
-  SX_TRY(parser.model(*model));
-  SX_TRY(parser.notes(*model, model->keep));
+  try {
+    TextParser parser(text);
+    SX_TRY(parser.model(*model));
+    SX_TRY(parser.notes(*model, model->keep));
+  } catch (const std::bad_alloc&) {
+    return error(Code::out_of_memory, "there is not enough memory for the model in {} bytes of text",
+                 text.size());
+  }
   if (!folder.empty()) model->external = std::make_shared<ExternalFiles>(folder);
   return model;
 }

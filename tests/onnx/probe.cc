@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small program for the Python tests of the format. Each line of standard input is a job, its words separated by
-// tabs; each gets one line of answer, "ok" or the error.
+// A small program for the Python tests of the format. Each line of standard input is a job, its words
+// separated by tabs; each gets one line of answer, "ok" or the error.
 //   copy FILE             read, serialise every message again, compare the bytes
 //   canonical FILE OUT    write without regard to how it was read
 //   tensors FILE          decode every stored tensor
@@ -26,14 +26,16 @@ using namespace sx::onnx;
 
 namespace {
 
-std::span<const uint8_t> bytes_of(const std::string& s) { return {reinterpret_cast<const uint8_t*>(s.data()), s.size()}; }
+std::span<const uint8_t> bytes_of(const std::string& s) {
+  return {reinterpret_cast<const uint8_t*>(s.data()), s.size()};
+}
 
 Status compare(std::span<const uint8_t> was, const std::string& is) {
   if (was.size() == is.size() && std::memcmp(was.data(), is.data(), is.size()) == 0) return {};
   size_t at = 0;
   while (at < was.size() && at < is.size() && was[at] == uint8_t(is[at])) ++at;
-  return Status(Code::internal, "differs at byte " + std::to_string(at) + " of " + std::to_string(was.size()) +
-                                    ", written " + std::to_string(is.size()));
+  return Status(Code::internal, "differs at byte " + std::to_string(at) + " of " +
+                                    std::to_string(was.size()) + ", written " + std::to_string(is.size()));
 }
 
 Status tensors_of(const Model& model, const GraphProto& graph) {

@@ -25,7 +25,9 @@ def make_map(keys, key_type):
 
 def make_sparse():
     values = helper.make_tensor("sp", TensorProto.FLOAT, [2], [1.5, 2.5])
-    return helper.make_sparse_tensor(values, helper.make_tensor("", TensorProto.INT64, [2, 2], [0, 1, 2, 0]), [3, 4])
+    return helper.make_sparse_tensor(
+        values, helper.make_tensor("", TensorProto.INT64, [2, 2], [0, 1, 2, 0]), [3, 4]
+    )
 
 
 def make_nested():
@@ -55,7 +57,11 @@ def plain(message):
     if isinstance(message, TensorProto):
         return (message.name, message.data_type, numpy_helper.to_array(message).tolist())
     return {
-        f.name: [plain(v) if f.message_type else v for v in value] if f.is_repeated else plain(value) if f.message_type else value
+        f.name: [plain(v) if f.message_type else v for v in value]
+        if f.is_repeated
+        else plain(value)
+        if f.message_type
+        else value
         for f, value in message.ListFields()
     }
 
@@ -83,7 +89,9 @@ def test_npy(dtype, endian, order, tmp_path):
     rng = np.random.default_rng(1)
     path, out = tmp_path / "a.npy", tmp_path / "out.npy"
     for shape in [(), (0,), (5,), (2, 3), (3, 1, 4), (40, 60)]:
-        array = np.asarray(rng.integers(0, 2, shape)).astype(np.dtype(dtype).newbyteorder(endian), order=order)
+        array = np.asarray(rng.integers(0, 2, shape)).astype(
+            np.dtype(dtype).newbyteorder(endian), order=order
+        )
         np.save(path, array)
         assert run_job("npy", path, out, "") == "ok"
         got = np.load(out)
@@ -124,7 +132,10 @@ def test_npy_of_small_types(name, tmp_path):
 
 def test_npy_strings(tmp_path):
     path, out = tmp_path / "a.npy", tmp_path / "out.npy"
-    for array in [np.array([["a", "\u00e9\u4e2d\U0001f600"], ["", "long one"]]), np.array(["x", "y"]).astype(">U3")]:
+    for array in [
+        np.array([["a", "\u00e9\u4e2d\U0001f600"], ["", "long one"]]),
+        np.array(["x", "y"]).astype(">U3"),
+    ]:
         np.save(path, array)
         assert run_job("npy", path, out, "") == "ok"
         assert np.load(out).tolist() == array.tolist()
@@ -145,7 +156,11 @@ def test_npy_versions(version, tmp_path):
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_npz(save, tmp_path):
     path, out = tmp_path / "a.npz", tmp_path / "out.npz"
-    arrays = {"x": np.arange(10000.0), "name with spaces/\u00e9": np.ones((2, 3), np.int32), "s": np.array(["a", "b"])}
+    arrays = {
+        "x": np.arange(10000.0),
+        "name with spaces/\u00e9": np.ones((2, 3), np.int32),
+        "s": np.array(["a", "b"]),
+    }
     save(path, **arrays)
     assert run_job("npz", path, out) == "ok"
     with np.load(out) as got:
@@ -157,7 +172,10 @@ def test_npz(save, tmp_path):
 
 def test_npz_of_zip64(tmp_path):
     path, out = tmp_path / "a.npz", tmp_path / "out.npz"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("x.npy", "w", force_zip64=True) as file:
+    with (
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("x.npy", "w", force_zip64=True) as file,
+    ):
         np.lib.format.write_array(file, np.arange(100))
     assert run_job("npz", path, out) == "ok"
     with np.load(out) as got:

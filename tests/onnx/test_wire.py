@@ -30,7 +30,13 @@ def test_official_cases_through_text(official):
 
 
 OPSET = msg(8, num(2, 21))
-GRAPH = msg(7, msg(1, msg(1, "x"), msg(2, "y"), msg(4, "Relu")), msg(2, "g"), msg(11, msg(1, "x")), msg(12, msg(1, "y")))
+GRAPH = msg(
+    7,
+    msg(1, msg(1, "x"), msg(2, "y"), msg(4, "Relu")),
+    msg(2, "g"),
+    msg(11, msg(1, "x")),
+    msg(12, msg(1, "y")),
+)
 
 # Files that mean the same or something valid, but that no common library would write.
 UNUSUAL = {
@@ -38,12 +44,21 @@ UNUSUAL = {
     "padded tag": b"\x88\x80\x00" + varint(10) + GRAPH + OPSET,
     "order reversed": OPSET + GRAPH + num(1, 10),
     "unknown fields": num(1, 10) + num(99, 7) + GRAPH + msg(1000, "later") + tag(77, 1) + b"12345678" + OPSET,
-    "unknown in a node": num(1, 10) + msg(7, msg(1, msg(4, "Relu"), num(55, 3), fixed32(56, 1.0)), num(70, 1)) + OPSET,
+    "unknown in a node": num(1, 10)
+    + msg(7, msg(1, msg(4, "Relu"), num(55, 3), fixed32(56, 1.0)), num(70, 1))
+    + OPSET,
     "groups": num(1, 10) + group(40, num(1, 2), group(41, msg(3, "in")), num(4, 4)) + GRAPH + OPSET,
     "known number, other wire type": num(1, 10) + num(7, 5) + GRAPH + msg(1, "ir") + OPSET,
     "scalar twice": num(1, 9) + num(1, 10) + msg(2, "one") + GRAPH + msg(2, "two") + OPSET,
-    "graph in parts": num(1, 10) + msg(7, msg(2, "g"), msg(11, msg(1, "x"))) + OPSET + msg(7, msg(12, msg(1, "y"))),
-    "graph in three parts": num(1, 10) + msg(7, msg(2, "a")) + msg(7, msg(2, "b")) + msg(7, msg(2, "c")) + OPSET,
+    "graph in parts": num(1, 10)
+    + msg(7, msg(2, "g"), msg(11, msg(1, "x")))
+    + OPSET
+    + msg(7, msg(12, msg(1, "y"))),
+    "graph in three parts": num(1, 10)
+    + msg(7, msg(2, "a"))
+    + msg(7, msg(2, "b"))
+    + msg(7, msg(2, "c"))
+    + OPSET,
     "parts in parts": num(1, 10)
     + msg(7, msg(11, msg(1, "x"), msg(2, msg(1, num(1, 1)))))
     + msg(7, msg(12, msg(1, "y"), msg(2, msg(1, num(1, 1))), msg(2, msg(1, msg(2))))),
@@ -53,16 +68,31 @@ UNUSUAL = {
     "dim value and param": num(1, 10)
     + msg(7, msg(11, msg(1, "x"), msg(2, msg(1, num(1, 1), msg(2, msg(1, num(1, 4), msg(2, "N")))))))
     + OPSET,
-    "ints packed": num(1, 10) + msg(7, msg(1, msg(5, msg(1, "axes"), msg(8, b"\x01\x02\x03"), num(20, 7)))) + OPSET,
-    "ints packed and not": num(1, 10)
-    + msg(7, msg(1, msg(5, msg(1, "axes"), num(8, 1), msg(8, b"\x02\x83\x00"), num(8, 4, 3), num(20, 7), num(8, 5))))
+    "ints packed": num(1, 10)
+    + msg(7, msg(1, msg(5, msg(1, "axes"), msg(8, b"\x01\x02\x03"), num(20, 7))))
     + OPSET,
-    "dims packed": num(1, 10) + msg(7, msg(5, msg(1, b"\x02\x01"), num(2, 1), msg(4, b"\0" * 8), msg(8, "w"))) + OPSET,
+    "ints packed and not": num(1, 10)
+    + msg(
+        7,
+        msg(
+            1, msg(5, msg(1, "axes"), num(8, 1), msg(8, b"\x02\x83\x00"), num(8, 4, 3), num(20, 7), num(8, 5))
+        ),
+    )
+    + OPSET,
+    "dims packed": num(1, 10)
+    + msg(7, msg(5, msg(1, b"\x02\x01"), num(2, 1), msg(4, b"\0" * 8), msg(8, "w")))
+    + OPSET,
     "float_data unpacked": num(1, 10)
     + msg(7, msg(5, num(1, 2), num(2, 1), fixed32(4, 1.5), fixed32(4, -2.0), msg(8, "w")))
     + OPSET,
-    "negative enum in five bytes": num(1, 10) + msg(7, msg(5, tag(2, 0) + b"\xff\xff\xff\xff\x0f", msg(8, "w"))),
-    "empty fields": num(1, 10) + msg(2) + msg(3) + msg(7, msg(1), msg(2), msg(5), msg(11), msg(13)) + msg(8) + msg(14),
+    "negative enum in five bytes": num(1, 10)
+    + msg(7, msg(5, tag(2, 0) + b"\xff\xff\xff\xff\x0f", msg(8, "w"))),
+    "empty fields": num(1, 10)
+    + msg(2)
+    + msg(3)
+    + msg(7, msg(1), msg(2), msg(5), msg(11), msg(13))
+    + msg(8)
+    + msg(14),
     "no graph": num(1, 10) + OPSET,
 }
 
@@ -133,7 +163,9 @@ def test_tensors_of_every_type(data_type, raw, tmp_path):
         if data_type == TensorProto.STRING:
             values = [f"ab\u00e9{i}\0" for i in range(count)]
         elif data_type in (TensorProto.COMPLEX64, TensorProto.COMPLEX128):
-            values = (rng.normal(size=count) + 1j * rng.normal(size=count)).astype(helper.tensor_dtype_to_np_dtype(data_type))
+            values = (rng.normal(size=count) + 1j * rng.normal(size=count)).astype(
+                helper.tensor_dtype_to_np_dtype(data_type)
+            )
         elif data_type == TensorProto.BOOL:
             values = rng.integers(0, 2, count).astype(bool)
         else:
