@@ -62,6 +62,11 @@ Result<Type> widened(Infer& i, const Type& a, const Type& b, Changing& changing,
     t.shape = {};
     return t;
   }
+  if (a.kind == Value::Kind::optional && b.kind != Value::Kind::optional) {
+    // An optional may come back as what it holds.
+    SX_ASSIGN(Type inner, widened(i, a.inner ? *a.inner : Type(), b, changing, what));
+    return Type::optional(std::move(inner));
+  }
   if (a.kind != b.kind || (a.elem != b.elem && a.elem != DType::undefined && b.elem != DType::undefined)) {
     return i.fail("{} is {} in one place and {} in another", what, to_string(a), to_string(b));
   }

@@ -7,17 +7,21 @@ namespace sx::ops::if_ {
 
 static Status infer(Infer& i) {
   if (!i.infer_body) return {};
-  SX_ASSIGN(const std::vector<Type> yes, i.infer_body(body_of(i.attrs(), "then_branch"), {}));
-  SX_ASSIGN(const std::vector<Type> no, i.infer_body(body_of(i.attrs(), "else_branch"), {}));
-  if (yes.size() < i.outputs() || no.size() < i.outputs()) {
-    return i.fail("expects {} outputs of each branch; then_branch has {}, else_branch {}", i.outputs(),
-                  yes.size(), no.size());
-  }
   const Tensor* cond = i.constant(0);
+  const bool decided = cond && cond->count() == 1;
+  const bool taken = decided && number_at<uint64_t>(*cond) != 0;
+  auto yes = i.infer_body(body_of(i.attrs(), "then_branch"), {});
+  auto no = i.infer_body(body_of(i.attrs(), "else_branch"), {});
+  // What is wrong in a branch that can never run is no concern of this model.
+  if (!yes.ok() && (!decided || taken)) return std::move(yes).status();
+  if (!no.ok() && (!decided || !taken)) return std::move(no).status();
+  if (decided) (taken ? no : yes) = taken ? *yes : *no;
+  if (yes->size() < i.outputs() || no->size() < i.outputs()) {
+    return i.fail("expects {} outputs of each branch; then_branch has {}, else_branch {}", i.outputs(),
+                  yes->size(), no->size());
+  }
   for (size_t k = 0; k < i.outputs(); ++k) {
-    SX_ASSIGN(Type t, common_type(i, yes[k], no[k], format("output {}", k)));
-    if (cond && cond->count() == 1) t = number_at<uint64_t>(*cond) ? yes[k] : no[k];
-    i.out(k) = std::move(t);
+    SX_ASSIGN(i.out(k), common_type(i, (*yes)[k], (*no)[k], format("output {}", k)));
   }
   return {};
 }

@@ -24,7 +24,8 @@ static Status infer(Infer& i) {
   const bool never = i.has(0) && i.constant_ints(0, trips) && trips.size() == 1 && trips[0] <= 0;
   for (size_t k = 0; k < i.outputs(); ++k) {
     if (k < carried) {
-      i.out(k) = never ? i.in(2 + k) : outside(i, types[2 + k]);
+      const bool same_kind = types[2 + k].kind == found[1 + k].kind;
+      i.out(k) = never ? i.in(2 + k) : outside(i, same_kind ? types[2 + k] : found[1 + k]);
     } else {
       SX_ASSIGN(i.out(k), stacked_type(i, found[1 + k], 0, never ? Dim(0) : i.fresh("turns")));
     }

@@ -8,6 +8,7 @@
 
 namespace sx::ops {
 
+// Linear unless the attributes say otherwise.
 class SvmKernel {
  public:
   static Result<SvmKernel> of(const Eval& e);

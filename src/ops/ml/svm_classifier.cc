@@ -40,9 +40,7 @@ struct Machine {
 };
 
 Result<Machine> Machine::of(const Eval& e, size_t features) {
-  SX_ASSIGN(const SvmKernel kernel, SvmKernel::of(e));
   Machine m;
-  m.kernel = kernel;
   m.labels = labels_of(e.attrs());
   m.coefficients = numbers_of(e.attrs(), "coefficients");
   m.vectors = numbers_of(e.attrs(), "support_vectors");
@@ -50,6 +48,9 @@ Result<Machine> Machine::of(const Eval& e, size_t features) {
   m.prob_a = numbers_of(e.attrs(), "prob_a");
   m.prob_b = numbers_of(e.attrs(), "prob_b");
   m.counts = e.integers("vectors_per_class");
+  if (!m.counts.empty()) {
+    SX_ASSIGN(m.kernel, SvmKernel::of(e));
+  }
   m.features = features;
   m.classes = m.labels.size();
   for (int64_t n : m.counts) {
@@ -120,7 +121,6 @@ static Status eval(Eval& e) {
   const size_t width = size_t(score_count(e.attrs(), labels));
   const bool all_positive =
       std::all_of(machine.coefficients.begin(), machine.coefficients.end(), [](double c) { return c >= 0; });
-  const bool binary = machine.rho.size() == 1;
   const Reader<double> x(e.in(0));
   LabelWriter y(labels, e.out(0));
   Writer<double> z(e.out(1));
@@ -134,15 +134,11 @@ static Status eval(Eval& e) {
                                : size_t(std::max_element(votes.begin(), votes.end()) - votes.begin());
     const double weight = votes.empty() ? *best : 0;
     Second second = Second::no;
-    if (binary && labels.size() == 2) {
+    if (labels.size() == 2) {
       second = post == Post::none ? Second::negative : Second::complement;
       if (machine.prob_a.empty() && (all_positive ? weight >= 0.5 : weight > 0)) top = 1;
     }
-    if (binary && labels.size() != 2) {
-      y.put(row, weight > 0 ? "1" : "0", weight > 0);
-    } else {
-      y.put(row, top);
-    }
+    y.put(row, top);
     finish_scores(post, scores, second);
     scores.resize(width);
     std::copy(scores.begin(), scores.end(), z.data() + size_t(row) * width);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SVMRegressor: Σ coefficient · kernel(x, support vector) + rho, or the linear product where there are no
-// support vectors. one_class keeps the sign alone.
+// support vectors. one_class keeps the sign alone. post_transform changes nothing, as in onnxruntime.
 #include "ops/ml/columns.h"
-#include "ops/ml/post_transform.h"
 #include "ops/ml/support_vectors.h"
 
 namespace sx::ops::svm_regressor {
@@ -13,10 +12,12 @@ static Status infer(Infer& i) {
 }
 
 static Status eval(Eval& e) {
-  SX_ASSIGN(const SvmKernel kernel, SvmKernel::of(e));
-  SX_ASSIGN(const Post post, post_named(e.text("post_transform")));
   const Columns m = columns_of(e.in(0));
   const size_t features = size_t(m.cols), supports = size_t(e.integer("n_supports"));
+  SvmKernel kernel;
+  if (supports) {
+    SX_ASSIGN(kernel, SvmKernel::of(e));
+  }
   const std::vector<double> coefficients = numbers_of(e.attrs(), "coefficients");
   const std::vector<double> vectors = numbers_of(e.attrs(), "support_vectors"),
                             rho = numbers_of(e.attrs(), "rho");
@@ -36,9 +37,7 @@ static Status eval(Eval& e) {
     }
     if (supports == 0) sum += kernel(in, std::span(coefficients).first(features));
     if (e.integer("one_class")) sum = sum > 0 ? 1 : -1;
-    std::vector<double> score = {sum};
-    finish_scores(post, score, Second::no);
-    y[size_t(row)] = score[0];
+    y[size_t(row)] = sum;
   }
   return {};
 }

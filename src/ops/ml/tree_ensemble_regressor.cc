@@ -39,7 +39,9 @@ static Status eval(Eval& e) {
   std::vector<bool> seen(n);
   for (int64_t row = 0; row < m.rows; ++row) {
     SX_TRY(forest.score(x.data() + row * m.cols, aggregate, sums, seen));
-    for (size_t t = 0; t < base.size(); ++t) sums[t] += base[t];
+    for (size_t t = 0; t < base.size(); ++t) {
+      if (seen[t] || n == 1) sums[t] += base[t];  // a target that no leaf spoke of stays 0, as in onnxruntime
+    }
     finish_scores(post, sums, Second::no);
     std::copy(sums.begin(), sums.end(), y.data() + size_t(row) * n);
   }
