@@ -3,8 +3,6 @@
 #include "kernels/attention.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "kernels/dispatch.h"
@@ -14,31 +12,35 @@ SX_LEVELS(void attend_scores(const float* q, const float* k, ptrdiff_t k_row, si
 SX_LEVELS(void attend_values(const float* p, const float* v, ptrdiff_t v_row, size_t keys, size_t size,
                              float* out))
 SX_LEVELS(void cap_scores(float* s, size_t n, float cap))
-SX_LEVELS(void softmax_row(const float* x, float* y, size_t n, float scale, const float* mask,
-                           bool logarithm))
+SX_LEVELS(float weigh_scores(float* s, size_t n, const float* mask, float* top, float* sum))
+SX_LEVELS(void scale_row(float* x, size_t n, float factor))
 
 namespace sx::kernels {
 namespace {
 
-constexpr size_t kScoreFloats = 64 * 1024;  // of a block: a quarter of a small second-level cache
-constexpr size_t kGroup = 384;              // queries that share one packing of keys and values
+constexpr size_t kScoreFloats = 48 * 1024;       // of a block: a fifth of a small second-level cache
+constexpr size_t kWholeKeys = 768, kKeys = 512;  // up to so many in one block; else about so many in each
+constexpr size_t kGroup = 384;                   // queries that share one packing of keys and values
 constexpr size_t kFew = 6;
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
 size_t aligned(size_t floats) { return (floats + 15) / 16 * 16; }
 
-GemmShape scores_shape(const AttentionShape& s, size_t rows) {
+// Between rows of scores: rows a power of two apart would fall on the same few cache sets.
+size_t score_stride(size_t keys) { return aligned(keys) % 256 ? aligned(keys) : aligned(keys) + 16; }
+
+GemmShape scores_shape(const AttentionShape& s, size_t rows, size_t keys, size_t stride) {
   GemmShape g;
-  g.m = rows, g.n = s.keys, g.k = s.head_size;
-  g.lda = static_cast<size_t>(s.q.row), g.ldb = static_cast<size_t>(s.k.row), g.ldc = s.keys;
+  g.m = rows, g.n = keys, g.k = s.head_size;
+  g.lda = static_cast<size_t>(s.q.row), g.ldb = static_cast<size_t>(s.k.row), g.ldc = stride;
   g.trans_b = true;
   return g;
 }
 
-GemmShape values_shape(const AttentionShape& s, size_t rows) {
+GemmShape values_shape(const AttentionShape& s, size_t rows, size_t keys, size_t stride) {
   GemmShape g;
-  g.m = rows, g.n = s.value_size, g.k = s.keys;
-  g.lda = s.keys, g.ldb = static_cast<size_t>(s.v.row), g.ldc = static_cast<size_t>(s.out.row);
+  g.m = rows, g.n = s.value_size, g.k = keys;
+  g.lda = stride, g.ldb = static_cast<size_t>(s.v.row), g.ldc = static_cast<size_t>(s.out.row);
   return g;
 }
 
@@ -53,23 +55,28 @@ AttentionPlan::AttentionPlan(const AttentionShape& shape) : shape_(shape) {
     worker_floats_ = aligned(s.keys);
     return;
   }
-  block_ = std::clamp<size_t>(kScoreFloats / s.keys / 12 * 12, 12, 96);
-  group_ = std::max(block_, kGroup / block_ * block_);
-  block_ = std::min(block_, s.queries);
+  key_blocks_ = s.keys <= kWholeKeys ? 1 : (s.keys + kKeys - 1) / kKeys;
+  keys_ = aligned((s.keys + key_blocks_ - 1) / key_blocks_);
+  if (key_blocks_ == 1) keys_ = s.keys;
+  key_blocks_ = (s.keys + keys_ - 1) / keys_;
+  rows_ = std::clamp<size_t>(kScoreFloats / keys_ / 12 * 12, 12, 96);
+  group_ = std::max(rows_, kGroup / rows_ * rows_);
+  rows_ = std::min(rows_, s.queries);
   groups_ = (s.queries + group_ - 1) / group_;
-  const size_t last = s.queries % block_ ? s.queries % block_ : block_;
-  const size_t rows[2] = {block_, last};
-  for (int i = 0; i < 2; ++i) {
-    scores_[i] = GemmPlan(scores_shape(s, rows[i]), BSource::packed);
-    values_[i] = GemmPlan(values_shape(s, rows[i]), BSource::packed);
-  }
-  packed_keys_ = aligned(scores_[0].packed_b_floats());
-  packed_values_ = aligned(values_[0].packed_b_floats());
-  score_floats_ = aligned(block_ * s.keys);
+  const size_t rows[2] = {rows_, s.queries % rows_ ? s.queries % rows_ : rows_};
+  const size_t keys[2] = {keys_, s.keys % keys_ ? s.keys % keys_ : keys_};
+  const size_t stride = score_stride(keys_);
   size_t product = 0;
   for (int i = 0; i < 2; ++i)
-    product = std::max({product, scores_[i].scratch_floats(1), values_[i].scratch_floats(1)});
-  worker_floats_ = packed_keys_ + packed_values_ + score_floats_ + aligned(product);
+    for (int j = 0; j < 2; ++j) {
+      scores_[i][j] = GemmPlan(scores_shape(s, rows[i], keys[j], stride), BSource::packed);
+      values_[i][j] = GemmPlan(values_shape(s, rows[i], keys[j], stride), BSource::packed);
+      product = std::max({product, scores_[i][j].scratch_floats(1), values_[i][j].scratch_floats(1)});
+    }
+  packed_keys_ = aligned(scores_[whole][whole].packed_b_floats());
+  packed_values_ = aligned(values_[whole][whole].packed_b_floats());
+  score_floats_ = rows_ * stride;
+  worker_floats_ = packed_keys_ + packed_values_ + score_floats_ + 2 * aligned(group_) + aligned(product);
 }
 
 class AttentionRun {
@@ -95,45 +102,95 @@ class AttentionRun {
   }
 
  private:
+  // One head of one batch entry.
+  struct Head {
+    size_t batch, head;
+    const float *q, *k, *v;
+    float* out;
+  };
+
   static ptrdiff_t offset(const AttentionStrides& s, size_t batch, size_t head) {
     return static_cast<ptrdiff_t>(batch) * s.batch + static_cast<ptrdiff_t>(head) * s.head;
   }
 
-  // One head's queries [index * group_, ...).
   void group(size_t entry, size_t index, float* scratch) const {
     const size_t b = entry / s_.heads, h = entry % s_.heads, kv = h / (s_.heads / s_.kv_heads);
-    const float *q = q_ + offset(s_.q, b, h), *k = k_ + offset(s_.k, b, kv), *v = v_ + offset(s_.v, b, kv);
-    float* out = out_ + offset(s_.out, b, h);
+    const Head head = {b,
+                       h,
+                       q_ + offset(s_.q, b, h),
+                       k_ + offset(s_.k, b, kv),
+                       v_ + offset(s_.v, b, kv),
+                       out_ + offset(s_.out, b, h)};
+    if (p_.few_) return few(head, scratch);
     const size_t begin = index * p_.group_, end = std::min(s_.queries, begin + p_.group_);
-    if (p_.few_) return few(b, h, q, k, v, out, scratch);
     float *keys = scratch, *values = keys + p_.packed_keys_, *scores = values + p_.packed_values_;
-    float* product = scores + p_.score_floats_;
+    float *top = scores + p_.score_floats_, *sum = top + aligned(p_.group_);
+    std::fill(top, top + p_.group_, -kInf);
+    std::fill(sum, sum + p_.group_, 0.0f);
     Serial serial;
-    pack_b(p_.scores_[0], k, keys, serial);
-    pack_b(p_.values_[0], v, values, serial);
-    Epilogue scaled, plain;
+    for (size_t block = 0; block < p_.key_blocks_; ++block) {
+      const size_t first_key = block * p_.keys_;
+      if (block > 0 && visible(end - 1) <= first_key) break;
+      const int which = block + 1 == p_.key_blocks_ ? AttentionPlan::last : AttentionPlan::whole;
+      pack_b(p_.scores_[0][which], head.k + static_cast<ptrdiff_t>(first_key) * s_.k.row, keys, serial);
+      pack_b(p_.values_[0][which], head.v + static_cast<ptrdiff_t>(first_key) * s_.v.row, values, serial);
+      for (size_t first = begin; first < end; first += p_.rows_)
+        block_of_queries(head, first, begin, block, which, scratch);
+    }
+    for (size_t i = begin; i < end; ++i) finish(head, i, sum[i - begin]);
+  }
+
+  // Queries [first, ...) against the packed block of keys.
+  void block_of_queries(const Head& head, size_t first, size_t begin, size_t block, int which,
+                        float* scratch) const {
+    const float *keys = scratch, *values = keys + p_.packed_keys_;
+    float* scores = scratch + p_.packed_keys_ + p_.packed_values_;
+    float *top = scores + p_.score_floats_, *sum = top + aligned(p_.group_),
+          *product = sum + aligned(p_.group_);
+    const size_t rows = std::min(p_.rows_, s_.queries - first), first_key = block * p_.keys_;
+    if (block > 0 && visible(first + rows - 1) <= first_key) return;
+    const size_t count = std::min(p_.keys_, s_.keys - first_key), stride = score_stride(p_.keys_);
+    const int last = rows == p_.rows_ ? AttentionPlan::whole : AttentionPlan::last;
+    float* out = head.out + static_cast<ptrdiff_t>(first) * s_.out.row;
+    Serial serial;
+    Epilogue scaled, added;
     scaled.alpha = s_.scale;
-    for (size_t first = begin; first < end; first += p_.block_) {
-      const size_t rows = std::min(p_.block_, s_.queries - first);
-      const int which = rows == p_.block_ ? 0 : 1;
-      const ptrdiff_t at = static_cast<ptrdiff_t>(first);
-      run_gemm(p_.scores_[which], q + at * s_.q.row, keys, scores, scaled, product, serial);
-      for (size_t r = 0; r < rows; ++r) weigh(b, h, first + r, scores + r * s_.keys);
-      run_gemm(p_.values_[which], scores, values, out + at * s_.out.row, plain, product, serial);
+    run_gemm(p_.scores_[last][which], head.q + static_cast<ptrdiff_t>(first) * s_.q.row, keys, scores, scaled,
+             product, serial);
+    for (size_t r = 0; r < rows; ++r) {
+      const size_t i = first + r;
+      const float factor =
+          weigh(head, i, first_key, count, scores + r * stride, &top[i - begin], &sum[i - begin]);
+      if (block > 0 && factor != 1.0f)
+        scale_(out + static_cast<ptrdiff_t>(r) * s_.out.row, s_.value_size, factor);
+    }
+    if (block > 0) {
+      added.residual = out;
+      added.residual_stride = static_cast<size_t>(s_.out.row);
+    }
+    run_gemm(p_.values_[last][which], scores, values, out, added, product, serial);
+  }
+
+  void few(const Head& head, float* scores) const {
+    for (size_t i = 0; i < s_.queries; ++i) {
+      const ptrdiff_t at = static_cast<ptrdiff_t>(i);
+      const size_t n = visible(i);
+      float *out = head.out + at * s_.out.row, top = -kInf, sum = 0;
+      scores_of_(head.q + at * s_.q.row, head.k, s_.k.row, n, s_.head_size, s_.scale, scores);
+      weigh(head, i, 0, n, scores, &top, &sum);
+      sum_values_(scores, head.v, s_.v.row, n, s_.value_size, out);
+      finish(head, i, sum);
     }
   }
 
-  void few(size_t b, size_t h, const float* q, const float* k, const float* v, float* out,
-           float* scores) const {
-    for (size_t i = 0; i < s_.queries; ++i) {
-      const ptrdiff_t at = static_cast<ptrdiff_t>(i);
-      const size_t seen = std::max<size_t>(1, visible(i));
-      if (s_.keys)
-        scores_of_(q + at * s_.q.row, k, s_.k.row, std::min(seen, s_.keys), s_.head_size, s_.scale, scores);
-      weigh(b, h, i, scores);
-      sum_values_(scores, v, s_.v.row, s_.keys ? std::min(seen, s_.keys) : 0, s_.value_size,
-                  out + at * s_.out.row);
-    }
+  void finish(const Head& head, size_t query, float sum) const {
+    float* out = head.out + static_cast<ptrdiff_t>(query) * s_.out.row;
+    // No key was seen: every weight was zero.
+    if (sum == 0.0f)
+      std::fill(out, out + s_.value_size,
+                s_.blind_rows_are_zero ? 0.0f : std::numeric_limits<float>::quiet_NaN());
+    else
+      scale_(out, s_.value_size, 1.0f / sum);
   }
 
   size_t visible(size_t query) const {
@@ -142,20 +199,19 @@ class AttentionRun {
     return n < 0 ? 0 : std::min(s_.keys, static_cast<size_t>(n));
   }
 
-  // From the scores of one query to its weights.
-  void weigh(size_t b, size_t h, size_t query, float* s) const {
-    const size_t n = visible(query);
-    if (n == 0) {
-      const float none = s_.blind_rows_are_zero ? 0.0f : std::numeric_limits<float>::quiet_NaN();
-      std::fill(s, s + s_.keys, none);
-      return;
-    }
+  // From scores of keys [first, first + count) to weights, and the factor of weigh_scores.
+  float weigh(const Head& head, size_t query, size_t first, size_t count, float* s, float* top,
+              float* sum) const {
+    const size_t seen = visible(query), n = seen <= first ? 0 : std::min(count, seen - first);
+    std::fill(s + n, s + count, 0.0f);
+    if (n == 0) return 1.0f;
     if (s_.softcap != 0.0f) cap_(s, n, s_.softcap);
     const float* added = nullptr;
     if (mask_) {
       const ptrdiff_t* m = s_.mask_strides;
-      const ptrdiff_t at = static_cast<ptrdiff_t>(b) * m[0] + static_cast<ptrdiff_t>(h) * m[1] +
-                           static_cast<ptrdiff_t>(query) * m[2];
+      const ptrdiff_t at = static_cast<ptrdiff_t>(head.batch) * m[0] +
+                           static_cast<ptrdiff_t>(head.head) * m[1] + static_cast<ptrdiff_t>(query) * m[2] +
+                           static_cast<ptrdiff_t>(first) * m[3];
       if (s_.mask == AttentionMask::boolean) {
         forbid(static_cast<const uint8_t*>(mask_) + at, m[3], s, n);
       } else if (m[3] == 1) {
@@ -165,9 +221,7 @@ class AttentionRun {
         for (size_t j = 0; j < n; ++j) s[j] += f[static_cast<ptrdiff_t>(j) * m[3]];
       }
     }
-    softmax_(s, s, n, 1.0f, added, false);
-    if (s_.blind_rows_are_zero && s[0] != s[0] && blind(b, h, query, n)) std::fill(s, s + n, 0.0f);
-    std::fill(s + n, s + s_.keys, 0.0f);
+    return weigh_(s, n, added, top, sum);
   }
 
   static void forbid(const uint8_t* mask, ptrdiff_t stride, float* s, size_t n) {
@@ -178,25 +232,13 @@ class AttentionRun {
     }
   }
 
-  // Whether the mask alone forbids every key, so that the NaN is not one of the data.
-  bool blind(size_t b, size_t h, size_t query, size_t n) const {
-    if (!mask_) return false;
-    const ptrdiff_t* m = s_.mask_strides;
-    ptrdiff_t at = static_cast<ptrdiff_t>(b) * m[0] + static_cast<ptrdiff_t>(h) * m[1] +
-                   static_cast<ptrdiff_t>(query) * m[2];
-    for (size_t j = 0; j < n; ++j, at += m[3])
-      if (s_.mask == AttentionMask::boolean ? static_cast<const uint8_t*>(mask_)[at] != 0
-                                            : static_cast<const float*>(mask_)[at] != -kInf)
-        return false;
-    return true;
-  }
-
   const AttentionPlan& p_;
   const AttentionShape& s_;
   const float *q_, *k_, *v_;
   const void* mask_;
   float *out_, *scratch_;
-  void (*softmax_)(const float*, float*, size_t, float, const float*, bool) = SX_PICK(softmax_row);
+  float (*weigh_)(float*, size_t, const float*, float*, float*) = SX_PICK(weigh_scores);
+  void (*scale_)(float*, size_t, float) = SX_PICK(scale_row);
   void (*scores_of_)(const float*, const float*, ptrdiff_t, size_t, size_t, float,
                      float*) = SX_PICK(attend_scores);
   void (*sum_values_)(const float*, const float*, ptrdiff_t, size_t, size_t, float*) = SX_PICK(attend_values);

@@ -45,11 +45,13 @@ class AttentionPlan {
 
  private:
   friend class AttentionRun;
-  bool few_ = false;  // so few queries that packing keys and values would not pay
+  enum { whole, last };
   AttentionShape shape_;
-  size_t block_ = 1;                // queries whose scores are made together
-  size_t group_ = 1, groups_ = 1;   // queries of a chunk, which packs keys and values for itself
-  GemmPlan scores_[2], values_[2];  // for a whole block and for the last one
+  bool few_ = false;                      // so few queries that packing keys and values would not pay
+  size_t rows_ = 1;                       // queries of a block
+  size_t keys_ = 1, key_blocks_ = 1;      // keys of a block
+  size_t group_ = 1, groups_ = 1;         // queries of a chunk, which packs keys and values for itself
+  GemmPlan scores_[2][2], values_[2][2];  // [whole or last block of queries][of keys]
   size_t packed_keys_ = 0, packed_values_ = 0, score_floats_ = 0, worker_floats_ = 0;
 };
 

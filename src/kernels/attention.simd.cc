@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention of one query where keys and values lie, for decoding; and the squashing of scores.
-#include "kernels/vec_math.h"
+// Attention of one query where keys and values lie, for decoding; and what happens to a row of scores.
+#include "kernels/row_math.h"
 
 namespace sx::SX_ISA {
 
@@ -62,6 +62,28 @@ void cap_scores(float* s, size_t n, float cap) {
     const size_t rest = n - i < kLanes ? n - i : kLanes;
     store_part(s + i, rest, c * tanh(load_part(s + i, rest) / c));
   }
+}
+
+// Softmax that goes on from one stretch of keys to the next: s becomes e^(s + mask - top), where top and sum
+// are brought up to date. What was gathered under the old top has to be multiplied by the result.
+float weigh_scores(float* s, size_t n, const float* mask, float* top, float* sum) {
+  const float here = mask ? shift_row(s, s, n, 1.0f, mask) : max_row(s, n);
+  const float before = *top, now = here > before ? here : before;
+  if (now == -kInf) {  // nothing seen yet, unless it is NaN
+    *sum += exp_row(s, s, n, 0.0f);
+    return 1.0f;
+  }
+  const Vec factor = exp_nonpositive(set1(before - now));
+  *sum = *sum * factor[0] + exp_row(s, s, n, now);
+  *top = now;
+  return factor[0];
+}
+
+void scale_row(float* x, size_t n, float factor) {
+  const Vec f = set1(factor);
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) store(x + i, load(x + i) * f);
+  if (i < n) store_part(x + i, n - i, load_part(x + i, n - i) * f);
 }
 
 }  // namespace sx::SX_ISA

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/pool.h"
 
+#include <algorithm>
+
 #include "kernels/chunks.h"
 #include "kernels/dispatch.h"
 #include "kernels/pool_args.h"
@@ -19,48 +21,48 @@ struct Window {
 };
 
 Window window(const PoolShape& s, int d, size_t o) {
+  const size_t at = o * s.stride[d], pad = s.pad_begin[d], step = s.dilation[d], taps = s.kernel[d];
+  // How many taps lie before position `end` of the padded input.
+  const auto before = [&](size_t end) {
+    return end <= at ? 0 : std::min(taps, (end - at + step - 1) / step);
+  };
   Window w;
-  const ptrdiff_t at = static_cast<ptrdiff_t>(o * s.stride[d]) - static_cast<ptrdiff_t>(s.pad_begin[d]);
-  for (size_t k = 0; k < s.kernel[d]; ++k) {
-    const ptrdiff_t i = at + static_cast<ptrdiff_t>(k * s.dilation[d]);
-    if (i < static_cast<ptrdiff_t>(s.in[d] + s.pad_end[d])) ++w.padded;
-    if (i < 0 || i >= static_cast<ptrdiff_t>(s.in[d])) continue;
-    if (w.count++ == 0) w.first = k;
-  }
+  w.first = before(pad);
+  w.count = before(pad + s.in[d]) - w.first;
+  w.padded = before(pad + s.in[d] + s.pad_end[d]);
   return w;
 }
 
 Isa isa_of_block(size_t block) { return block == 16 ? Isa::avx512 : block == 8 ? Isa::avx2 : Isa::baseline; }
 
-constexpr size_t kFactors = 1024;  // output positions whose factors are made at a time
+constexpr size_t kFactors = 1024;  // output positions of a piece of a line
 
-// Lines longer than kFactors are cut; a piece begins at an output position, so only the padding changes.
-void one_line(const PoolShape& s, PoolLine line, size_t taps, size_t padded, void (*work)(const PoolLine*)) {
-  float divide[kFactors];
-  const size_t width = s.out[2];
-  for (size_t o = 0; o < width; o += kFactors) {
-    PoolLine piece = line;
-    piece.out_width = width - o < kFactors ? width - o : kFactors;
-    piece.y = line.y + o * s.block;
-    const size_t skip = o * s.stride[2];
-    if (skip >= s.pad_begin[2]) {
-      const size_t drop = skip - s.pad_begin[2];
-      piece.pad = 0;
-      piece.x = line.x + (drop < line.in_width ? drop : line.in_width) * s.block;
-      piece.in_width = drop < line.in_width ? line.in_width - drop : 0;
-    } else {
-      piece.pad = s.pad_begin[2] - skip;
-    }
-    if (s.kind != PoolKind::max) {
-      for (size_t i = 0; i < piece.out_width; ++i) {
-        const Window w = window(s, 2, o + i);
-        const size_t n = s.kind == PoolKind::average ? w.count * taps : w.padded * padded;
-        divide[i] = n ? 1.0f / static_cast<float>(n) : 0.0f;
-      }
-    }
-    piece.divide = divide;
-    work(&piece);
+// 1 / (elements in the window) for output positions [o, o + n), given the taps of the other dimensions.
+void make_factors(const PoolShape& s, size_t o, size_t n, size_t taps, size_t padded, float* divide) {
+  for (size_t i = 0; i < n; ++i) {
+    const Window w = window(s, 2, o + i);
+    const size_t count = s.kind == PoolKind::average ? w.count * taps : w.padded * padded;
+    divide[i] = count ? 1.0f / static_cast<float>(count) : 0.0f;
   }
+}
+
+// Long lines are cut; a piece begins at an output position, so only the padding changes.
+void one_piece(const PoolShape& s, const PoolLine& line, size_t o, const float* divide,
+               void (*work)(const PoolLine*)) {
+  PoolLine piece = line;
+  piece.out_width = std::min(kFactors, s.out[2] - o);
+  piece.y = line.y + o * s.block;
+  const size_t skip = o * s.stride[2];
+  if (skip >= s.pad_begin[2]) {
+    const size_t drop = std::min(skip - s.pad_begin[2], line.in_width);
+    piece.pad = 0;
+    piece.x = line.x + drop * s.block;
+    piece.in_width = line.in_width - drop;
+  } else {
+    piece.pad = s.pad_begin[2] - skip;
+  }
+  piece.divide = divide;
+  work(&piece);
 }
 
 }  // namespace
@@ -74,6 +76,8 @@ void pool_run(const PoolShape& s, const float* x, float* y, Parallel& parallel) 
   const size_t cost = out_line * s.kernel[0] * s.kernel[1] * s.kernel[2];
   if (cost == 0) return;
   for_chunks(parallel, planes * lines, 128 * 1024 / cost, [&](size_t begin, size_t end) {
+    float divide[kFactors];
+    size_t made_taps = 0, made_padded = 0;  // what the factors were made for
     for (size_t u = begin; u < end; ++u) {
       const size_t plane = u / lines, od = u % lines / s.out[1], oh = u % s.out[1];
       const Window d = window(s, 0, od), h = window(s, 1, oh);
@@ -91,7 +95,13 @@ void pool_run(const PoolShape& s, const float* x, float* y, Parallel& parallel) 
       line.max = s.kind == PoolKind::max;
       const size_t left = s.channels - plane % blocks * s.block;
       line.lanes = left < s.block ? left : s.block;
-      one_line(s, line, d.count * h.count, d.padded * h.padded, work);
+      const size_t taps = d.count * h.count, padded = d.padded * h.padded;
+      for (size_t o = 0; o < s.out[2]; o += kFactors) {
+        const bool fresh = taps == made_taps && padded == made_padded && s.out[2] <= kFactors;
+        if (!line.max && !fresh) make_factors(s, o, std::min(kFactors, s.out[2] - o), taps, padded, divide);
+        made_taps = taps, made_padded = padded;
+        one_piece(s, line, o, divide, work);
+      }
     }
   });
 }

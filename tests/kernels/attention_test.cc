@@ -138,6 +138,28 @@ TEST_CASE("shapes, masks and strides") {
   });
 }
 
+TEST_CASE("many keys come in blocks, and the softmax goes on from one to the next") {
+  for_each_isa([](Isa) {
+    testing::Threads threads(2);
+    for (int variant = 0; variant < 12; ++variant) {
+      AttentionShape s = shape(1, 1, 1, variant % 2 ? 100 : 37, 1700, 16, 24, true);
+      s.mask = static_cast<AttentionMask>(variant % 3);
+      s.mask_strides[2] = 1700, s.mask_strides[3] = 1;
+      s.causal = variant >= 6;
+      s.causal_offset = 1650;
+      s.blind_rows_are_zero = true;
+      Data d = make(s, 60 + static_cast<uint64_t>(variant));
+      // The first keys are forbidden to some queries, all keys to one.
+      for (size_t i = 0; i < 1700 * 20; ++i)
+        if (i % 1700 < 600 || i / 1700 == 3)
+          d.mask[i] = -std::numeric_limits<float>::infinity(), d.allow[i] = 0;
+      run(s, d, threads);
+      CAPTURE(variant);
+      CHECK(worst_error(s, d) < 3e-6);
+    }
+  });
+}
+
 TEST_CASE("many queries are cut into groups, with the same bits on any number of threads") {
   for_each_isa([](Isa) {
     AttentionShape s = shape(1, 2, 1, 900, 333, 64, 64, false);
