@@ -113,6 +113,11 @@ struct Reorders {
     for (auto& [key, value] : made) {
       if (key.first == v && key.second == want) return value;
     }
+    // Two layouts that are not plain meet in the plain one: each owner knows only its own.
+    if (!placement.layout(v).plain() && !want.plain()) {
+      SX_ASSIGN(const ValueId plain, get(v, {}, before, nullptr));
+      return get(plain, want, before, reader);
+    }
     // Stands right behind the producer, so that every later reader finds it.
     const ValueInfo& info = graph.value(v);
     const auto& nodes = graph.body(info.body).nodes;
@@ -129,7 +134,13 @@ struct Reorders {
     placement.grow(graph);
     placement.layout_of[out] = want;
     const NodeId producer = graph.value(v).producer;
-    const int who = reader ? placement.provider_of[before] : producer == kNoNode ? -1 : placement.provider_of[producer];
+    const Layout& special = want.plain() ? placement.layout(v) : want;
+    int who = reader ? placement.provider_of[before] : producer == kNoNode ? -1 : placement.provider_of[producer];
+    if (special.kind == Layout::Kind::provider) who = placement.owner(special);
+    if (who < 0) {
+      return error(Code::internal, "nobody moves '{}' between {} and {}", graph.value(v).name,
+                   to_string(placement.layout(v)), to_string(want));
+    }
     placement.provider_of[node] = who;
     made.push_back({{v, want}, out});
     return out;

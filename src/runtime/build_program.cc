@@ -32,6 +32,7 @@ class ProgramBuilder {
       if (!skip(n)) SX_TRY(add_node(n).in(describe(graph_, n)));
     }
     SX_TRY(add_outputs());
+    SX_TRY(upload_constants());
     find_lifetimes();
     find_outer_symbols();
     program_->times_.resize(program_->steps_.size());
@@ -170,12 +171,23 @@ class ProgramBuilder {
     return node.op->view_keeps_order || readers_take_strides(node);
   }
 
+  // The memory space that a value lies in before anybody asks for it elsewhere.
+  int home_of(ValueId v) const {
+    const NodeId producer = graph_.value(v).producer;
+    if (producer == kNoNode || graph_.value(v).is_constant()) return 0;
+    const Node& node = graph_.node(producer);
+    if (node.op->control_flow) return 0;
+    return may_alias(node) ? home_of(node.inputs[size_t(node.op->view_of)]) : space_of(placement_.provider(producer));
+  }
+
   bool readers_take_strides(const Node& node) const {
+    const int home = home_of(node.inputs[size_t(node.op->view_of)]);
     for (ValueId v : node.outputs) {
       if (v == kNoValue || graph_.use_count(v) == 0) continue;
       if (graph_.use_count(v) != graph_.value(v).uses.size()) return false;  // a body's output
       if (!numeric(graph_.value(v).type) || !graph_.value(v).type.shape.known) return false;
       for (const Use& use : graph_.value(v).uses) {
+        if (space_of(placement_.provider(use.node)) != home) return false;
         const Kernel* kernel = kernels_[use.node].get();
         if (!kernel || use.input >= 64 || kernel->traits().values) return false;
         if (!((kernel->traits().strided_inputs >> use.input) & 1)) return false;
@@ -245,17 +257,19 @@ class ProgramBuilder {
   SlotId in_space(SlotId s, int space) {
     const Slot& slot = program_->slots_[s];
     if (slot.space == space || slot.kind == Slot::Kind::absent) return s;
+    const bool constant = slot.kind == Slot::Kind::constant && space != 0;  // copied once, below
     for (auto& [key, mirror] : mirrors_) {
       if (key.first == s && key.second == space) return mirror;
     }
     Slot copy = slot;
-    copy.kind = slot.kind == Slot::Kind::late ? Slot::Kind::late : Slot::Kind::planned;
+    copy.kind = slot.kind == Slot::Kind::late ? Slot::Kind::late : constant ? slot.kind : Slot::Kind::planned;
     copy.alias_of = kNoSlot;
     copy.view_node = kNoNode;
     copy.space = space;
     const int from = slot.space;
     const SlotId mirror = add_slot(std::move(copy));
     mirrors_.push_back({{s, space}, mirror});
+    if (constant) return mirror;
     Step step;
     step.kind = Step::Kind::transfer;
     step.space = from;
@@ -460,6 +474,18 @@ class ProgramBuilder {
       while (program_->slots_[root].alias_of != kNoSlot) root = program_->slots_[root].alias_of;
       program_->output_writer_.push_back(can_write_output(root, s) ? root : kNoSlot);
       program_->outputs_.push_back(s);
+    }
+    return {};
+  }
+
+  // Constants that a provider with memory of its own reads lie there from now on.
+  Status upload_constants() {
+    for (Slot& slot : program_->slots_) {
+      if (slot.kind != Slot::Kind::constant || slot.space == 0) continue;
+      const Tensor& tensor = graph_.value(slot.value).constant.tensor;
+      MemorySpace* memory = machine_.spaces[size_t(slot.space)]->memory();
+      SX_ASSIGN(slot.device, memory->allocate(tensor.bytes() + kAlignment));
+      SX_TRY(memory->copy_in(slot.device, tensor.data(), tensor.bytes()).in(graph_.value(slot.value).name));
     }
     return {};
   }

@@ -3,6 +3,7 @@
 #include "base/format.h"
 #include "graph/op.h"
 #include "runtime/placement.h"
+#include "runtime/symbols.h"
 
 namespace sx {
 
@@ -10,6 +11,13 @@ void Placement::grow(const Graph& graph) {
   provider_of.resize(graph.nodes(), -1);
   notes.resize(graph.nodes());
   layout_of.resize(graph.values());
+}
+
+int Placement::owner(const Layout& layout) const {
+  for (size_t p = 0; p < providers.size(); ++p) {
+    if (providers[p]->layout_owner() == layout.owner) return int(p);
+  }
+  return -1;
 }
 
 bool is_group(const Graph& graph, NodeId node) {
@@ -48,8 +56,74 @@ double estimate_count(const Shape& shape) {
   return n;
 }
 
+namespace {
+
+// Which values have a size that is known only during the run. A provider with memory of its own does not get those:
+// its memory is planned before.
+class LateValues {
+ public:
+  explicit LateValues(const Graph& graph) : graph_(graph), late_(graph.values()), known_(graph.bodies()) {
+    for (BodyId b = 0; b < graph.bodies(); ++b) {
+      if (!is_group_body(graph, b)) visit(b);
+    }
+  }
+  // The first operand of the node that cannot lie in a provider's memory; kNoValue: none.
+  ValueId find(NodeId n) const {
+    const Node& node = graph_.node(n);
+    for (const auto* list : {&node.inputs, &node.outputs}) {
+      for (ValueId v : *list) {
+        if (v != kNoValue && late_[v]) return v;
+      }
+    }
+    return kNoValue;
+  }
+
+ private:
+  void visit(BodyId b) {
+    std::vector<bool>& known = known_[b];
+    if (!known.empty()) return;
+    if (const NodeId owner = graph_.body(b).owner; owner != kNoNode) {
+      visit(graph_.node(owner).body);
+      known = known_[graph_.node(owner).body];
+    }
+    known.resize(graph_.pool().symbols() + 1);
+    for (ValueId v : graph_.body(b).inputs) {
+      for (Dim d : graph_.value(v).type.shape.dims) {
+        if (const int64_t s = pure_symbol(d); s >= 0) known[size_t(s)] = true;
+      }
+    }
+    for (NodeId n : graph_.body(b).nodes) {
+      const Node& node = graph_.node(n);
+      for (const auto* list : {&node.inputs, &node.outputs}) {
+        for (ValueId v : *list) {
+          if (v != kNoValue) late_[v] = late_[v] || is_late(v, known);
+        }
+      }
+    }
+  }
+
+  bool is_late(ValueId v, const std::vector<bool>& known) const {
+    const ValueInfo& info = graph_.value(v);
+    const Type& type = info.type;
+    if (!type.is_tensor() || type.elem == DType::string || !type.shape.known) return true;
+    if (!only_known(type.shape.dims, known)) return true;
+    if (info.producer == kNoNode) return false;
+    const Node& producer = graph_.node(info.producer);
+    if (!producer.op || !producer.op->view) return false;
+    const ValueId from = producer.inputs[size_t(producer.op->view_of)];
+    return from != kNoValue && late_[from];
+  }
+
+  const Graph& graph_;
+  std::vector<bool> late_;
+  std::vector<std::vector<bool>> known_;
+};
+
+}  // namespace
+
 Status claim_nodes(const Graph& graph, Placement& placement) {
   placement.grow(graph);
+  const LateValues late(graph);
   std::string unclaimed;
   size_t count = 0;
   for (BodyId b = 0; b < graph.bodies(); ++b) {
@@ -62,6 +136,11 @@ Status claim_nodes(const Graph& graph, Placement& placement) {
       placement.provider_of[n] = -1;
       for (size_t p = 0; p < placement.providers.size(); ++p) {
         Claim claim = placement.providers[p]->claim(graph, n);
+        if (claim.yes && placement.providers[p]->memory()) {
+          if (const ValueId v = late.find(n); v != kNoValue) {
+            claim = Claim::no(format("'{}' is no tensor whose size is known before the run", graph.value(v).name));
+          }
+        }
         notes.push_back({std::string(placement.providers[p]->name()), claim.yes, std::move(claim.reason)});
         if (claim.yes) {
           placement.provider_of[n] = int(p);

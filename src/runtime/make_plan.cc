@@ -12,12 +12,6 @@ namespace sx {
 
 namespace {
 
-size_t view_bytes(const View& v) {
-  size_t bytes = 0;
-  dtype_bytes(v.type, uint64_t(padded_count(v.dims, v.layout)), bytes);
-  return bytes;
-}
-
 size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 void store_integer(DType type, void* to, size_t index, int64_t v) {
@@ -97,6 +91,7 @@ struct Planner {
       if (slot.kind == Slot::Kind::constant) {
         const Value& constant = graph.value(slot.value).constant;
         if (constant.is_tensor() && constant.tensor.type() != DType::string) view = view_of(constant.tensor);
+        if (slot.space != 0) view.data = slot.device;
         continue;
       }
       if (slot.kind == Slot::Kind::late || slot.kind == Slot::Kind::input) continue;
@@ -109,6 +104,11 @@ struct Planner {
       if (!element_count(view.dims, count) || !dtype_bytes(view.type, uint64_t(count), bytes)) {
         return error(Code::invalid_argument, "'{}' would be {}{}: too large", graph.value(slot.value).name,
                      dtype_name(view.type), to_string(view.dims));
+      }
+      if (program.bytes_of(view) < bytes) {
+        return error(Code::internal, "'{}' is {}{}: layout {} has room for {} bytes, expected at least {}",
+                     graph.value(slot.value).name, dtype_name(view.type), to_string(view.dims), to_string(view.layout),
+                     program.bytes_of(view), bytes);
       }
     }
     return {};
@@ -211,7 +211,7 @@ struct Planner {
         continue;
       }
       piece_of[i] = int(pieces.size());
-      pieces.push_back({aligned(view_bytes(plan.views[i]) + 16), slot.first, slot.last, 0});
+      pieces.push_back({aligned(program.bytes_of(plan.views[i]) + 16), slot.first, slot.last, 0});
       piece_space.push_back(slot.space);
     }
     in_place();
@@ -229,7 +229,7 @@ struct Planner {
         if (piece_of[out] < 0 || piece_of[in] < 0 || slots()[in].last != int(k)) continue;
         if (slots()[in].space != slots()[out].space || read_again(step, in, i)) continue;
         if (!plan.views[step.in[i]].contiguous() || plan.addresses[step.in[i]].offset != 0) continue;
-        if (view_bytes(plan.views[out]) != view_bytes(plan.views[in])) continue;
+        if (program.bytes_of(plan.views[out]) != program.bytes_of(plan.views[in])) continue;
         Piece& piece = pieces[size_t(piece_of[in])];
         if (piece.last != int(k)) continue;  // another output took it already
         pieces[size_t(piece_of[out])].bytes = 0;
@@ -247,7 +247,7 @@ struct Planner {
     return false;
   }
 
-  Status prepare() {
+  Status prepare(Provider** failed) {
     plan.steps.resize(program.steps_.size());
     std::vector<const View*> in, out;
     for (size_t k = 0; k < program.steps_.size(); ++k) {
@@ -260,7 +260,10 @@ struct Planner {
       PlannedStep& planned = plan.steps[k];
       planned.needs.workers = machine.parallel->width();
       auto prepared = step.kernel->prepare(in, out, planned.needs);
-      if (!prepared.ok()) return std::move(prepared).status().in(describe(graph, step.node));
+      if (!prepared.ok()) {
+        blame(step.provider, prepared.status(), failed);
+        return std::move(prepared).status().in(describe(graph, step.node));
+      }
       planned.prepared = std::move(prepared).value();
       planned.worker_stride = aligned(planned.needs.scratch_per_worker);
       const size_t workers = planned.worker_stride * machine.parallel->width();
@@ -317,6 +320,16 @@ struct Planner {
     }
   }
 };
+
+size_t Program::bytes_of(const View& v) const {
+  if (v.layout.kind == Layout::Kind::provider) {
+    const int owner = machine_->placement->owner(v.layout);
+    return owner < 0 ? 0 : machine_->placement->providers[size_t(owner)]->own_bytes(v.type, v.layout, v.dims);
+  }
+  size_t bytes = 0;
+  dtype_bytes(v.type, uint64_t(padded_count(v.dims, v.layout)), bytes);
+  return bytes;
+}
 
 Status Program::bind_symbols(const RunRequest& request, std::vector<int64_t>& symbols) const {
   const Graph& graph = *machine_->graph;
@@ -379,7 +392,7 @@ Result<std::shared_ptr<Plan>> Program::make_plan(const RunRequest& request) {
   SX_TRY(p.shapes());
   SX_TRY(p.views());
   p.storage();
-  SX_TRY(p.prepare());
+  SX_TRY(p.prepare(request.failed));
   p.arena();
   p.addresses();
   return plan;

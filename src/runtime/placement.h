@@ -24,6 +24,7 @@ struct Placement {
   std::vector<Layout> layout_of;                  // by value
 
   Provider* provider(NodeId n) const { return n < provider_of.size() && provider_of[n] >= 0 ? providers[provider_of[n]] : nullptr; }
+  int owner(const Layout& layout) const;          // of a layout of kind provider: index into providers
   Layout layout(ValueId v) const { return v < layout_of.size() ? layout_of[v] : Layout(); }
   void grow(const Graph& graph);                  // after nodes or values were added
 };

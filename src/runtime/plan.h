@@ -36,6 +36,9 @@ struct Plan {
   std::vector<std::unique_ptr<Frame>> frames;  // not in use
 };
 
+// Notes that a provider failed, unless the error is the caller's or the caller's wish.
+void blame(Provider* provider, const Status& status, Provider** failed);
+
 struct Frame {
   Frame(const Program& program, Plan& plan);
   void bind(size_t index, Address::Base base, void* data);

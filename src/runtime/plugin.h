@@ -9,7 +9,8 @@
 
 namespace sx {
 
-// Opens the library, checks the version of its tables and adapts each provider in it. The library stays open.
-Result<std::vector<std::unique_ptr<Provider>>> load_plugin(const std::string& path);
+// Opens the library, checks its tables and adapts each provider in it; it stays open as long as one of them
+// lives. `number` tells the plugins of one session apart, and with them the layouts that only they know.
+Result<std::vector<std::unique_ptr<Provider>>> load_plugin(const std::string& path, uint32_t number = 0);
 
 }  // namespace sx

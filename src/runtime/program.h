@@ -42,6 +42,7 @@ struct Slot {
   SlotId alias_of = kNoSlot;     // this slot is a view of another
   NodeId view_node = kNoNode;    // by which operator
   size_t view_output = 0;
+  void* device = nullptr;        // a constant's copy in a provider's memory; the program owns it
   int first = -1, last = -1;     // steps between which it lives
 };
 
@@ -87,6 +88,7 @@ struct RunRequest {
   std::span<Binding> outputs;
   const Cancel* cancel = nullptr;
   std::span<const int64_t> symbols;  // of the enclosing run; -1 where not known
+  Provider** failed = nullptr;       // where to tell which provider failed, if one did
 };
 
 class Program {
@@ -114,6 +116,7 @@ class Program {
   Program() = default;
 
   Status bind_symbols(const RunRequest& request, std::vector<int64_t>& symbols) const;
+  size_t bytes_of(const View& v) const;   // padding included, also in layouts that only a provider knows
   Result<std::shared_ptr<Plan>> make_plan(const RunRequest& request);
   Result<std::shared_ptr<Plan>> find_plan(const RunRequest& request);
   Status walk(Frame& frame, const RunRequest& request);

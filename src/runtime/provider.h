@@ -69,6 +69,12 @@ class Provider {
     (void)type, (void)from, (void)to;
     return Status(Code::unsupported, "this provider does not reorder");
   }
+  // A provider that offers Layout::Kind::provider: the owner in those layouts, and the bytes that a tensor takes in one.
+  virtual uint32_t layout_owner() const { return 0; }
+  virtual size_t own_bytes(DType type, const Layout& layout, std::span<const int64_t> dims) const {
+    (void)type, (void)layout, (void)dims;
+    return 0;
+  }
   virtual MemorySpace* memory() { return nullptr; }   // null: host memory
 };
 

@@ -61,7 +61,7 @@ Status Program::resolve_late(Frame& frame, size_t index) {
       }
     }
     machine_->pools[0]->give(std::exchange(frame.blocks[s], {}));
-    SX_ASSIGN(frame.blocks[s], machine_->pools[0]->take(contiguous_bytes(view)));
+    SX_ASSIGN(frame.blocks[s], machine_->pools[0]->take(bytes_of(view)));
     view.data = frame.blocks[s].data;
   }
   PlannedStep& late = frame.late_steps[index];
@@ -184,7 +184,7 @@ Status Program::run_branch(Frame& frame, const RunRequest& request, size_t index
     out[i].block = {};
     out[i].view = slots_[s].kind == Slot::Kind::planned ? frame.views[s] : View();
   }
-  SX_TRY(child.run({in, out, request.cancel, frame.symbols}));
+  SX_TRY(child.run({in, out, request.cancel, frame.symbols, request.failed}));
   for (size_t i = 0; i < out.size(); ++i) {
     const SlotId s = step.out[i];
     const Slot& slot = slots_[s];
@@ -219,7 +219,7 @@ Result<std::vector<Value>> Program::run_child(Frame& frame, const RunRequest& re
     if (v.is_tensor() && v.tensor.type() != DType::string) in[i].view = view_of(v.tensor);
     in[i].value = std::move(v);
   }
-  SX_TRY(child.run({in, out, request.cancel, frame.symbols}));
+  SX_TRY(child.run({in, out, request.cancel, frame.symbols, request.failed}));
   std::vector<Value> results(out.size());
   for (size_t i = 0; i < out.size(); ++i) {
     if (!out[i].view.defined()) {

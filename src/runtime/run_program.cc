@@ -39,7 +39,17 @@ uint64_t now_ns() {
 
 }  // namespace
 
-Program::~Program() = default;
+Program::~Program() {
+  for (const Slot& slot : slots_) {
+    if (slot.device) machine_->spaces[size_t(slot.space)]->memory()->release(slot.device);
+  }
+}
+
+void blame(Provider* provider, const Status& status, Provider** failed) {
+  const bool callers = status.code() == Code::invalid_argument || status.code() == Code::cancelled ||
+                       status.code() == Code::deadline;
+  if (failed && !*failed && !callers) *failed = provider;
+}
 
 Result<std::shared_ptr<Plan>> Program::find_plan(const RunRequest& request) {
   {
@@ -94,11 +104,14 @@ struct FrameLease {
     std::lock_guard lock(plan->mutex);
     plan->frames.push_back(std::move(frame));
   }
-  Status take_arenas() {
+  Status take_arenas(Provider** failed) {
     for (size_t i = 0; i < machine.pools.size(); ++i) {
       if (plan->arena_bytes[i] == 0) continue;
       auto block = machine.pools[i]->take(plan->arena_bytes[i]);
-      if (!block.ok()) return std::move(block).status();
+      if (!block.ok()) {
+        if (i != 0) blame(machine.spaces[i], block.status(), failed);
+        return std::move(block).status();
+      }
       frame->arenas[i] = *block;
       if (std::exchange(frame->arena_was[i], block->data) == block->data) continue;
       for (SlotId s = 0; s < frame->views.size(); ++s) {
@@ -124,7 +137,7 @@ Status Program::run(const RunRequest& request) {
   }
   if (!frame) frame = std::make_unique<Frame>(*this, *plan);
   FrameLease lease{*machine_, std::move(plan), std::move(frame)};
-  SX_TRY(lease.take_arenas());
+  SX_TRY(lease.take_arenas(request.failed));
   return walk(*lease.frame, request);
 }
 
@@ -160,6 +173,7 @@ Status Program::walk(Frame& frame, const RunRequest& request) {
     if (request.cancel) SX_TRY(request.cancel->check());
     const uint64_t start = profile ? now_ns() : 0;
     if (Status s = run_step(frame, request, k); !s.ok()) {
+      blame(steps_[k].provider, s, request.failed);
       return steps_[k].node == kNoNode ? std::move(s) : std::move(s).in(describe(*machine_->graph, steps_[k].node));
     }
     if (profile) {
@@ -212,6 +226,7 @@ Status Program::run_transfer(Frame& frame, size_t index) {
   const View& from = *frame.in[index][0];
   View& to = frame.views[step.out[0]];
   MemorySpace* memory = step.provider->memory();
+  if (step.space != 0 && !from.contiguous()) return error(Code::internal, "'{}' is a view with strides", step.label);
   if (step.space != 0) return memory->copy_out(to.data, from.data, contiguous_bytes(from));
   if (from.contiguous()) return memory->copy_in(to.data, from.data, contiguous_bytes(from));
   SX_ASSIGN(const Tensor packed, tensor_from_view(from));
