@@ -138,7 +138,11 @@ Status Program::run(const RunRequest& request) {
   if (!frame) frame = std::make_unique<Frame>(*this, *plan);
   FrameLease lease{*machine_, std::move(plan), std::move(frame)};
   SX_TRY(lease.take_arenas(request.failed));
-  return walk(*lease.frame, request);
+  Status status = walk(*lease.frame, request);
+  if (!status.ok()) {
+    for (Binding& b : request.outputs) machine_->pools[0]->give(std::exchange(b.block, {}));
+  }
+  return status;
 }
 
 Status Program::walk(Frame& frame, const RunRequest& request) {

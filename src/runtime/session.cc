@@ -2,6 +2,7 @@
 #include "runtime/session.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "base/format.h"
 #include "base/thread_pool.h"
@@ -11,37 +12,51 @@
 #include "passes/optimize.h"
 #include "runtime/copy_view.h"
 #include "runtime/plan.h"
+#include "runtime/plugin.h"
 #include "runtime/weights.h"
 
 namespace sx {
 
-struct Session::State {
-  SessionOptions options;
-  std::vector<std::unique_ptr<Provider>> owned;
-  std::unique_ptr<ThreadPool> threads;
-  std::shared_ptr<WeightStore> weights;
-  Graph original;                    // after rules, before placement: what a program without a provider starts from
+// The graph placed on some providers and compiled.
+struct Compiled {
   Graph graph;
   Placement placement;
   Machine machine;
   std::unique_ptr<Program> program;
+};
+
+struct Session::State {
+  SessionOptions options;
+  std::vector<std::unique_ptr<Provider>> owned;
+  std::vector<Provider*> providers;  // chosen, best first; the last takes everything
+  std::unique_ptr<ThreadPool> threads;
+  std::shared_ptr<WeightStore> weights;
+  Graph original;                    // after rules, before placement: what a program without a provider starts from
+  // The last one is in use. Those before it contain a provider that failed; other threads may still be in them, and
+  // callers may hold references to their graphs.
+  std::vector<std::unique_ptr<Compiled>> versions;
+  std::atomic<Compiled*> current = nullptr;
+  std::mutex rebuild;
   std::vector<ValueDesc> inputs, outputs;
   std::vector<std::string> rule_log;
 
-  // Input bindings are kept between runs so that a warm run allocates nothing.
-  std::mutex mutex;
+  // Bindings are kept between runs so that a warm run allocates nothing.
   struct Bindings {
     std::vector<Binding> in, out;
   };
+  std::mutex mutex;
   std::vector<std::unique_ptr<Bindings>> free_bindings;
 
   Status choose_providers();
   Status add_taps();
   Status fix_dims();
-  Status compile();
+  Status compile(std::vector<Provider*> with);
+  Status leave_out(const Compiled& used, Provider* failed, const Status& why);
+  Status run_once(Compiled& c, std::span<const Value> in, std::span<Value> out, Bindings& bindings,
+                  const RunOptions& run, Provider** failed);
   Status bind_input(size_t i, const Value& v, Binding& b) const;
-  Status take_output(size_t i, Binding& b, Value& v);
-  Status allocate_outputs(const Plan& plan, std::span<Value> outputs, std::vector<Binding>& out);
+  static Status take_output(Compiled& c, Binding& b, Value& v);
+  Status allocate_outputs(const Compiled& c, const Plan& plan, std::span<Value> outputs, std::vector<Binding>& out);
 };
 
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -73,14 +88,21 @@ Result<std::unique_ptr<Session>> Session::from_graph(Graph graph, SessionOptions
   if (state->options.rules) {
     SX_TRY(passes::optimize(state->original, {.log = state->options.log, .applied = &state->rule_log}));
   }
-  SX_TRY(state->compile());
+  SX_TRY(state->compile(state->providers));
+  const Graph& compiled = state->current.load()->graph;
+  for (ValueId v : compiled.main().inputs) state->inputs.push_back({compiled.value(v).name, compiled.value(v).type});
+  for (ValueId v : compiled.main().outputs) state->outputs.push_back({compiled.value(v).name, compiled.value(v).type});
   return std::unique_ptr<Session>(new Session(std::move(state)));
 }
 
 Status Session::State::choose_providers() {
+  for (size_t i = 0; i < options.plugins.size(); ++i) {
+    SX_ASSIGN(auto loaded, load_plugin(options.plugins[i], uint32_t(i)));
+    for (auto& p : loaded) owned.push_back(std::move(p));
+  }
   for (auto& p : builtin_providers()) owned.push_back(std::move(p));
   if (options.providers.empty()) {
-    for (auto& p : owned) placement.providers.push_back(p.get());
+    for (auto& p : owned) providers.push_back(p.get());
     return {};
   }
   for (const std::string& name : options.providers) {
@@ -90,10 +112,10 @@ Status Session::State::choose_providers() {
       for (auto& p : owned) known += format("{}'{}'", known.empty() ? "" : ", ", p->name());
       return error(Code::not_found, "there is no provider '{}'; known are {}", name, known);
     }
-    placement.providers.push_back(found->get());
+    providers.push_back(found->get());
   }
   // What the chosen ones refuse still has to run: the last provider takes everything.
-  if (placement.providers.back() != owned.back().get()) placement.providers.push_back(owned.back().get());
+  if (providers.back() != owned.back().get()) providers.push_back(owned.back().get());
   return {};
 }
 
@@ -130,31 +152,43 @@ Status Session::State::fix_dims() {
   return infer_graph(original);
 }
 
-Status Session::State::compile() {
-  SX_ASSIGN(graph, original.clone());
-  SX_TRY(claim_nodes(graph, placement));
-  SX_TRY(fuse_groups(graph, placement));
-  SX_TRY(assign_layouts(graph, placement));
-  machine.graph = &graph;
-  machine.placement = &placement;
+Status Session::State::compile(std::vector<Provider*> with) {
+  auto c = std::make_unique<Compiled>();
+  c->placement.providers = std::move(with);
+  SX_ASSIGN(c->graph, original.clone());
+  SX_TRY(claim_nodes(c->graph, c->placement));
+  SX_TRY(fuse_groups(c->graph, c->placement));
+  SX_TRY(assign_layouts(c->graph, c->placement));
+  Machine& machine = c->machine;
+  machine.graph = &c->graph;
+  machine.placement = &c->placement;
   machine.weights = weights.get();
   machine.parallel = threads.get();
   machine.most_plans = options.most_plans;
   machine.profile = options.profile;
-  machine.pools.clear();
-  machine.spaces.clear();
   machine.pools.push_back(std::make_unique<BlockPool>());
   machine.spaces.push_back(nullptr);
-  for (Provider* p : placement.providers) {
+  for (Provider* p : c->placement.providers) {
     if (!p->memory()) continue;
     machine.pools.push_back(std::make_unique<BlockPool>(p->memory()));
     machine.spaces.push_back(p);
   }
-  SX_ASSIGN(program, Program::build(machine, kMainBody, {}));
-  inputs.clear();
-  outputs.clear();
-  for (ValueId v : graph.main().inputs) inputs.push_back({graph.value(v).name, graph.value(v).type});
-  for (ValueId v : graph.main().outputs) outputs.push_back({graph.value(v).name, graph.value(v).type});
+  SX_ASSIGN(c->program, Program::build(machine, kMainBody, {}));
+  versions.push_back(std::move(c));
+  current.store(versions.back().get(), std::memory_order_release);
+  return {};
+}
+
+// A provider failed in `used`: compiles again without it, unless another thread already did.
+Status Session::State::leave_out(const Compiled& used, Provider* failed, const Status& why) {
+  std::lock_guard lock(rebuild);
+  if (current.load() != &used) return {};
+  std::vector<Provider*> rest = used.placement.providers;
+  std::erase(rest, failed);
+  if (rest.empty() || rest.back() != used.placement.providers.back()) return why;  // nobody else takes everything
+  options.log(LogLevel::warn, format("provider '{}' failed and is left out from now on: {}", failed->name(), why.to_string()));
+  SX_TRY(compile(std::move(rest)).in(format("compiling without provider '{}', which failed", failed->name())));
+  for (const auto& pool : used.machine.pools) pool->trim();
   return {};
 }
 
@@ -181,13 +215,15 @@ Status Session::State::bind_input(size_t i, const Value& v, Binding& b) const {
 }
 
 // Outputs that a kernel writes go straight into memory of the caller's: what was given, or a fresh tensor.
-Status Session::State::allocate_outputs(const Plan& plan, std::span<Value> results, std::vector<Binding>& out) {
+Status Session::State::allocate_outputs(const Compiled& c, const Plan& plan, std::span<Value> results,
+                                        std::vector<Binding>& out) {
   for (size_t i = 0; i < out.size(); ++i) {
     out[i].view = {};
     out[i].value = Value();
     out[i].block = {};
-    const View& planned = plan.views[program->outputs()[i]];
-    const bool sized = planned.defined() && program->slots()[program->outputs()[i]].kind != Slot::Kind::late;
+    const SlotId slot = c.program->outputs()[i];
+    const View& planned = plan.views[slot];
+    const bool sized = planned.defined() && c.program->slots()[slot].kind != Slot::Kind::late;
     Value& v = results[i];
     if (v.is_tensor() && v.tensor.mutable_data() && v.tensor.type() != DType::string) {
       if (!sized || (v.tensor.type() == planned.type && v.tensor.dims() == planned.dims)) {
@@ -206,8 +242,7 @@ Status Session::State::allocate_outputs(const Plan& plan, std::span<Value> resul
   return {};
 }
 
-Status Session::State::take_output(size_t i, Binding& b, Value& v) {
-  (void)i;
+Status Session::State::take_output(Compiled& c, Binding& b, Value& v) {
   if (b.view.defined() && !b.block) return {};  // written in place
   if (!b.view.defined()) {
     v = std::move(b.value);
@@ -215,9 +250,22 @@ Status Session::State::take_output(size_t i, Binding& b, Value& v) {
   }
   auto t = Tensor::allocate(b.view.type, b.view.dims);
   if (t.ok()) copy_view(b.view, view_of_mutable(*t));
-  machine.pools[0]->give(std::exchange(b.block, {}));
+  c.machine.pools[0]->give(std::exchange(b.block, {}));
   SX_TRY(std::move(t));
   v = Value(std::move(t).value());
+  return {};
+}
+
+Status Session::State::run_once(Compiled& c, std::span<const Value> in, std::span<Value> out, Bindings& bindings,
+                                const RunOptions& run, Provider** failed) {
+  bindings.in.resize(in.size());
+  bindings.out.resize(out.size());
+  for (size_t i = 0; i < in.size(); ++i) SX_TRY(bind_input(i, in[i], bindings.in[i]));
+  const RunRequest request{bindings.in, bindings.out, run.cancel, {}, failed};
+  SX_ASSIGN(auto plan, c.program->plan_for(request));
+  SX_TRY(allocate_outputs(c, *plan, out, bindings.out));
+  SX_TRY(c.program->run(request));
+  for (size_t i = 0; i < out.size(); ++i) SX_TRY(take_output(c, bindings.out[i], out[i]));
   return {};
 }
 
@@ -236,18 +284,16 @@ Status Session::run(std::span<const Value> inputs, std::span<Value> outputs, con
     }
   }
   if (!bindings) bindings = std::make_unique<State::Bindings>();
-  bindings->in.resize(inputs.size());
-  bindings->out.resize(outputs.size());
-  auto work = [&]() -> Status {
-    for (size_t i = 0; i < inputs.size(); ++i) SX_TRY(s.bind_input(i, inputs[i], bindings->in[i]));
-    const RunRequest request{bindings->in, bindings->out, run.cancel, {}};
-    SX_ASSIGN(auto plan, s.program->plan_for(request));
-    SX_TRY(s.allocate_outputs(*plan, outputs, bindings->out));
-    SX_TRY(s.program->run(request));
-    for (size_t i = 0; i < outputs.size(); ++i) SX_TRY(s.take_output(i, bindings->out[i], outputs[i]));
-    return {};
-  };
-  Status status = work();
+  Status status;
+  for (Provider* failed = nullptr;; failed = nullptr) {
+    Compiled& c = *s.current.load(std::memory_order_acquire);
+    status = s.run_once(c, inputs, outputs, *bindings, run, &failed);
+    if (status.ok() || !failed) break;
+    if (Status left = s.leave_out(c, failed, status); !left.ok()) {
+      status = std::move(left);
+      break;
+    }
+  }
   std::lock_guard lock(s.mutex);
   s.free_bindings.push_back(std::move(bindings));
   return status;
@@ -295,23 +341,23 @@ Result<std::shared_ptr<const Plan>> Session::plan(std::span<const Value> inputs)
   std::vector<Binding> in(state_->inputs.size()), out(state_->outputs.size());
   if (inputs.size() != in.size()) return Status(Code::invalid_argument, "one value for each input is needed");
   for (size_t i = 0; i < in.size(); ++i) SX_TRY(state_->bind_input(i, inputs[i], in[i]));
-  return state_->program->plan_for({in, out, nullptr, {}});
+  return state_->current.load()->program->plan_for({in, out, nullptr, {}});
 }
 
 const std::vector<ValueDesc>& Session::inputs() const { return state_->inputs; }
 const std::vector<ValueDesc>& Session::outputs() const { return state_->outputs; }
 const SessionOptions& Session::options() const { return state_->options; }
-const Graph& Session::graph() const { return state_->graph; }
-const Placement& Session::placement() const { return state_->placement; }
-const Program& Session::program() const { return *state_->program; }
+const Graph& Session::graph() const { return state_->current.load()->graph; }
+const Placement& Session::placement() const { return state_->current.load()->placement; }
+const Program& Session::program() const { return *state_->current.load()->program; }
 const std::vector<std::string>& Session::rule_log() const { return state_->rule_log; }
 size_t Session::packed_bytes() const { return state_->weights->packed_bytes(); }
-size_t Session::arena_bytes() const { return state_->machine.pools[0]->held_bytes(); }
-void Session::clear_profile() { state_->program->clear_times(); }
+size_t Session::arena_bytes() const { return state_->current.load()->machine.pools[0]->held_bytes(); }
+void Session::clear_profile() { state_->current.load()->program->clear_times(); }
 
 std::vector<std::string> Session::providers() const {
   std::vector<std::string> names;
-  for (const Provider* p : state_->placement.providers) names.emplace_back(p->name());
+  for (const Provider* p : state_->current.load()->placement.providers) names.emplace_back(p->name());
   return names;
 }
 
