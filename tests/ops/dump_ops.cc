@@ -33,7 +33,7 @@ std::string types_of(const TypeSet& set) {
   add(set.optional, "optional(tensor(", "))", out);
   add(set.optional_sequence, "optional(seq(tensor(", ")))", out);
   for (const TypeSet::MapType& m : set.maps) {
-    const std::string map = "map(" + onnx_element(m.key) + ", tensor(" + onnx_element(m.value) + "))";
+    const std::string map = "map(" + onnx_element(m.key) + ", " + onnx_element(m.value) + ")";
     out += out.empty() ? "" : ", ";
     out += quoted(m.in_sequence ? "seq(" + map + ")" : map);
   }

