@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// NonMaxSuppression: of boxes that overlap the one with the best score, for each batch and class.
+#include <algorithm>
+
+#include "graph/infer.h"
+#include "graph/op.h"
+#include "ops/engine/codec.h"
+
+namespace sx::ops::non_max_suppression {
+
+static Status infer(Infer& i) {
+  i.set_tensor(0, DType::i64, Shape({i.fresh("selected"), 3}));
+  return {};
+}
+
+struct Box {
+  double y0, x0, y1, x1;
+  static Box of(const double* v, bool center) {
+    if (center) return {v[1] - v[3] / 2, v[0] - v[2] / 2, v[1] + v[3] / 2, v[0] + v[2] / 2};
+    return {std::min(v[0], v[2]), std::min(v[1], v[3]), std::max(v[0], v[2]), std::max(v[1], v[3])};
+  }
+  double area() const { return (y1 - y0) * (x1 - x0); }
+};
+
+static bool overlap(const Box& a, const Box& b, double threshold) {
+  const double height = std::min(a.y1, b.y1) - std::max(a.y0, b.y0),
+               width = std::min(a.x1, b.x1) - std::max(a.x0, b.x0);
+  if (height <= 0 || width <= 0 || a.area() <= 0 || b.area() <= 0) return false;
+  const double common = height * width, all = a.area() + b.area() - common;
+  return all > 0 && common / all > threshold;
+}
+
+static Status eval(Eval& e) {
+  const Tensor &boxes = e.in(0), &scores = e.in(1);
+  if (boxes.rank() != 3 || scores.rank() != 3 || boxes.dims()[2] != 4 ||
+      boxes.dims()[0] != scores.dims()[0] || boxes.dims()[1] != scores.dims()[2]) {
+    return e.fail("boxes {} and scores {} are not [N, n, 4] and [N, C, n]", to_string(boxes.dims()),
+                  to_string(scores.dims()));
+  }
+  const int64_t most = e.has(2) && e.in(2).count() ? number_at<int64_t>(e.in(2)) : 0;
+  const double iou = e.has(3) && e.in(3).count() ? number_at<double>(e.in(3)) : 0;
+  const bool limited = e.has(4) && e.in(4).count();
+  const double least = limited ? number_at<double>(e.in(4)) : 0;
+  const bool center = e.integer("center_point_box") != 0;
+  const int64_t batches = boxes.dims()[0], n = boxes.dims()[1], classes = scores.dims()[1];
+  const Reader<double> corner(boxes), score(scores);
+  std::vector<int64_t> found;
+  for (int64_t b = 0; b < batches && most > 0; ++b) {
+    for (int64_t c = 0; c < classes; ++c) {
+      const double* s = score.data() + (b * classes + c) * n;
+      std::vector<int64_t> order;
+      for (int64_t k = 0; k < n; ++k) {
+        if (!limited || s[k] > least) order.push_back(k);
+      }
+      std::stable_sort(order.begin(), order.end(), [&](int64_t p, int64_t q) { return s[p] > s[q]; });
+      std::vector<Box> kept;
+      for (int64_t k : order) {
+        if (int64_t(kept.size()) >= most) break;
+        const Box box = Box::of(corner.data() + (b * n + k) * 4, center);
+        if (std::any_of(kept.begin(), kept.end(), [&](const Box& o) { return overlap(box, o, iou); }))
+          continue;
+        kept.push_back(box);
+        found.insert(found.end(), {b, c, k});
+      }
+    }
+  }
+  e.set(0, Tensor::of<int64_t>(DType::i64, {int64_t(found.size() / 3), 3}, found));
+  return {};
+}
+
+extern const Op op = {
+    .name = "NonMaxSuppression",
+    .in = {{"boxes", "tensor(float)"},
+           {"scores", "tensor(float)"},
+           {"max_output_boxes_per_class", "tensor(int64)", kOptional},
+           {"iou_threshold", "tensor(float)", kOptional},
+           {"score_threshold", "tensor(float)", kOptional}},
+    .out = {{"selected_indices", "tensor(int64)"}},
+    .attrs = {attr_int("center_point_box", 0)},
+    .infer = infer,
+    .eval = eval,
+    .history = {{.since = 11}, {.since = 10}},
+};
+
+}  // namespace sx::ops::non_max_suppression
