@@ -62,7 +62,8 @@ static void resolve(Window& w, const Extra& x, std::span<const int64_t> in, Dims
     out.push_back(out_size(w, x, k, in[k]).constant());
     const bool same = w.automatic == Window::Auto::same_upper || w.automatic == Window::Auto::same_lower;
     if (x.shape.empty() && !same) continue;
-    const int64_t total = full_size(w, x, k, in[k]).constant() - out[k], half = total / 2;
+    const int64_t total = full_size(w, x, k, in[k]).constant() - out[k];
+    const int64_t half = floordiv(total, 2).constant();  // a negative total widens the end first
     w.axes[k].begin = w.automatic == Window::Auto::same_upper ? half : total - half;
   }
 }
