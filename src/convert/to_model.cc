@@ -82,8 +82,22 @@ class Exporter {
     for (ValueId v : g_.body(b).outputs) {
       SX_TRY(use(v, graph.node));
       graph.output.push_back(value_info(v));
+      if (b != kMainBody && (g_.value(v).body != b || g_.value(v).producer == kNoNode)) own_output(v, graph);
     }
     return {};
+  }
+
+  // A nested graph must make its outputs itself.
+  void own_output(ValueId v, onnx::GraphProto& graph) {
+    std::string name = g_.value(v).name;
+    for (size_t i = 1; !taken_.insert(name).second; ++i) name = format("{}_{}", g_.value(v).name, i);
+    onnx::NodeProto copy;
+    copy.op_type = "Identity";
+    copy.input.push_back(name_of(v));
+    copy.output.push_back(name);
+    graph.node.push_back(std::move(copy));
+    graph.output.back().name = name;
+    newest_ = std::max(newest_, 25);
   }
 
   Status nodes(BodyId b, std::vector<onnx::NodeProto>& list) {

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reshaping to the shape that is already there is nothing; of two reshapes in a row the first is not needed.
+#include <algorithm>
+
+#include "passes/rule.h"
+
+namespace sx::passes {
+namespace {
+
+// The target must not copy sizes of the value that goes away.
+bool target_stands_alone(const Graph& g, const Node& reshape) {
+  std::vector<Dim> target;
+  if (!elements_of(g, reshape.inputs[1], target)) return false;
+  if (reshape.attrs.integer("allowzero", 0) != 0) return true;
+  return std::all_of(target.begin(), target.end(),
+                     [](Dim d) { return !d.is_constant(0) && (d.is_constant() || always_positive(d)); });
+}
+
+ValueId source(const Graph& g, ValueId v) {
+  for (std::string_view op : {"Reshape", "Flatten", "Squeeze", "Unsqueeze"}) {
+    if (const Node* n = producer(g, v, op)) return n->inputs[0];
+  }
+  return kNoValue;
+}
+
+}  // namespace
+
+Rule drop_reshape() {
+  Rule same = rule({"Reshape", "Flatten", "Squeeze"}, [](Graph& g, NodeId n) -> Patch {
+    const ValueId x = g.node(n).inputs[0], y = g.node(n).outputs[0];
+    return same_shape(g, x, y) ? Patch::with(y, x) : Patch();
+  });
+  Rule twice = rule({"Reshape"}, [](Graph& g, NodeId n) -> Patch {
+    const ValueId x = source(g, g.node(n).inputs[0]), y = g.node(n).outputs[0];
+    if (x == kNoValue || !target_stands_alone(g, g.node(n))) return {};
+    const std::vector<ValueId> inputs = {x, g.node(n).inputs[1]};
+    const Attrs attrs = g.node(n).attrs;
+    return Patch::with(y, Builder(g, g.node(n).body, n).op("Reshape", inputs, attrs));
+  });
+  return same | twice;
+}
+
+}  // namespace sx::passes
