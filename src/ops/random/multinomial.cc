@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Multinomial: classes drawn by their unnormalised log probabilities, `sample_size` for each row.
+#include <algorithm>
+#include <cmath>
+
+#include "ops/engine/codec.h"
+#include "ops/random/dice.h"
+
+namespace sx::ops::multinomial {
+
+static Status infer(Infer& i) {
+  SX_ASSIGN(const DType type, i.dtype("dtype", DType::i32));
+  const Dim rows = i.rank_known(0) && i.rank(0) == 2 ? i.dim(0, 0) : i.fresh("rows");
+  i.set_tensor(0, type, Shape({rows, i.integer("sample_size")}));
+  return {};
+}
+
+static Status eval(Eval& e) {
+  const Tensor& x = e.in(0);
+  if (x.rank() != 2 || x.dims()[1] == 0)
+    return e.fail("input must be [rows, classes], found {}", to_string(x.dims()));
+  const size_t rows = size_t(x.dims()[0]), classes = size_t(x.dims()[1]),
+               draws = size_t(e.integer("sample_size"));
+  Dice dice(e);
+  const Reader<double> in(x);
+  Writer<int64_t> y(e.out(0));
+  std::vector<double> sums(classes);
+  for (size_t r = 0; r < rows; ++r) {
+    const double top = *std::max_element(in.data() + r * classes, in.data() + (r + 1) * classes);
+    double sum = 0;
+    for (size_t c = 0; c < classes; ++c) sums[c] = sum += std::exp(in[r * classes + c] - top);
+    for (size_t k = 0; k < draws; ++k) {
+      const auto at = std::upper_bound(sums.begin(), sums.end() - 1, dice.uniform() * sum);
+      y[r * draws + k] = at - sums.begin();
+    }
+  }
+  return {};
+}
+
+extern const Op op = {
+    .name = "Multinomial",
+    .in = {{"input", "T1"}},
+    .out = {{"output", "T2"}},
+    .types = {{"T1", kFloats}, {"T2", kIndices}},
+    .attrs = {attr_int("dtype", 6), attr_int("sample_size", 1), kSeed},
+    .infer = infer,
+    .eval = eval,
+    .history = {{.since = 22}, {.since = 7, .types = {{"T1", kOldFloats}}}},
+    .pure = false,
+};
+
+}  // namespace sx::ops::multinomial

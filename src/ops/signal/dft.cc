@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// DFT: the discrete Fourier transform along one axis. The last axis holds the real and, if there are two, the
+// imaginary part. One-sided forward keeps the first half of the spectrum; one-sided inverse makes real
+// numbers of such a half.
+#include <algorithm>
+
+#include "graph/infer.h"
+#include "graph/lift.h"
+#include "graph/op.h"
+#include "ops/engine/codec.h"
+#include "ops/signal/fourier.h"
+
+namespace sx::ops::dft {
+
+static Status infer(Infer& i) {
+  std::vector<int64_t> axis = {-2};
+  if (!i.rank_known(0) || (i.has(2) && !i.constant_ints(2, axis))) {
+    i.set_unknown_shape(0, i.elem(0));
+    return {};
+  }
+  SX_ASSIGN(const size_t at, i.axis(axis.empty() ? -2 : axis[0], i.rank(0)));
+  if (at + 1 >= i.rank(0))
+    return i.fail("axis {} is the last one, which holds the parts of complex numbers", at);
+  const bool onesided = i.integer("onesided") != 0, inverse = i.integer("inverse") != 0;
+  std::vector<Dim> dims = i.dims(0);
+  const std::vector<Dim>* length = i.has(1) ? i.elements(1) : nullptr;
+  Dim n = onesided && inverse ? (dims[at] - 1) * 2 : dims[at];
+  if (i.has(1)) n = length && length->size() == 1 ? (*length)[0] : i.fresh("spectrum");
+  dims[at] = onesided && !inverse ? floordiv(n, 2) + 1 : n;
+  dims.back() = onesided && inverse ? 1 : 2;
+  i.set_tensor(0, i.elem(0), Shape(std::move(dims)));
+  return {};
+}
+
+struct Line {
+  int64_t have = 0, n = 0, out = 0;  // elements in the input, of the transform, in the output
+  int64_t parts = 1, out_parts = 2;
+  bool mirrored = false;  // the input is half of a spectrum that mirrors itself
+};
+
+static void read_line(const Line& l, const double* x, int64_t stride,
+                      std::vector<std::complex<double>>& line) {
+  std::fill(line.begin(), line.end(), std::complex<double>());
+  for (int64_t k = 0; k < std::min(l.have, l.n); ++k) {
+    const double* p = x + k * stride * l.parts;
+    line[size_t(k)] = {p[0], l.parts == 2 ? p[1] : 0};
+  }
+  if (!l.mirrored) return;
+  for (int64_t k = l.n / 2 + 1; k < l.n; ++k) line[size_t(k)] = std::conj(line[size_t(l.n - k)]);
+}
+
+static Status eval(Eval& e) {
+  const Tensor& x = e.in(0);
+  const bool onesided = e.integer("onesided") != 0, inverse = e.integer("inverse") != 0;
+  SX_ASSIGN(const size_t axis, e.axis(e.has(2) ? number_at<int64_t>(e.in(2)) : -2, x.rank()));
+  if (axis + 1 >= x.rank())
+    return e.fail("axis {} is the last one, which holds the parts of complex numbers", axis);
+  Line l;
+  l.have = x.dims()[axis];
+  l.parts = x.dims().back();
+  l.mirrored = onesided && inverse;
+  l.n = e.has(1) ? number_at<int64_t>(e.in(1)) : l.mirrored ? 2 * (l.have - 1) : l.have;
+  l.out = onesided && !inverse ? l.n / 2 + 1 : l.n;
+  l.out_parts = l.mirrored ? 1 : 2;
+  if (l.parts != 1 && l.parts != 2) return e.fail("the last axis must have 1 or 2 parts, found {}", l.parts);
+  if (l.n < 1 || l.n > (int64_t(1) << 28)) return e.fail("a transform of length {} cannot be", l.n);
+  Dims dims = x.dims();
+  dims[axis] = l.out;
+  dims.back() = l.out_parts;
+  SX_TRY(e.allocate(0, x.type(), dims));
+  const int64_t outer = product(std::span(dims.begin(), axis));
+  const int64_t inner = product(std::span(dims.begin() + axis + 1, dims.size() - axis - 2));
+  const Fourier transform(size_t(l.n), inverse);
+  const Reader<double> in(x);
+  Writer<double> y(e.out(0));
+  std::vector<std::complex<double>> line(size_t(l.n));
+  for (int64_t o = 0; o < outer; ++o) {
+    for (int64_t k = 0; k < inner; ++k) {
+      read_line(l, in.data() + (o * l.have * inner + k) * l.parts, inner, line);
+      transform(line);
+      for (int64_t f = 0; f < l.out; ++f) {
+        double* to = y.data() + ((o * l.out + f) * inner + k) * l.out_parts;
+        to[0] = line[size_t(f)].real();
+        if (l.out_parts == 2) to[1] = line[size_t(f)].imag();
+      }
+    }
+  }
+  return {};
+}
+
+// Opset 17 had the axis as an attribute, 1 by default.
+static Status lift_17(Lift& l) {
+  l.set_input(2, l.constant(Tensor::scalar_i64(l.attrs().integer("axis", 1))));
+  l.attrs().erase("axis");
+  return {};
+}
+
+static const AttrDef kInverse = attr_int("inverse", 0), kOnesided = attr_int("onesided", 0);
+
+extern const Op op = {
+    .name = "DFT",
+    .in = {{"input", "T1"}, {"dft_length", "T2", kOptional}, {"axis", "tensor(int64)", kOptional}},
+    .out = {{"output", "T1"}},
+    .types = {{"T1", kFloats}, {"T2", kIndices}},
+    .attrs = {kInverse, kOnesided},
+    .infer = infer,
+    .eval = eval,
+    .history = {{.since = 20},
+                {.since = 17,
+                 .attrs = {{attr_int("axis", 1), kInverse, kOnesided}},
+                 .in = {{{"input", "T1"}, {"dft_length", "T2", kOptional}}},
+                 .lift = lift_17}},
+};
+
+}  // namespace sx::ops::dft

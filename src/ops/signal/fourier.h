@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fourier: the discrete Fourier transform of one line, in float64.
+#pragma once
+#include <complex>
+#include <vector>
+
+namespace sx::ops {
+
+// Powers of two go by halves, other lengths by the sum itself.
+class Fourier {
+ public:
+  Fourier(size_t n, bool inverse);
+  void operator()(std::vector<std::complex<double>>& line) const;  // of n elements; the inverse divides by n
+
+ private:
+  size_t n_;
+  bool inverse_, by_halves_;
+  std::vector<std::complex<double>> roots_;  // exp(∓2πi k/n)
+};
+
+}  // namespace sx::ops

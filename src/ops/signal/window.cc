@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/signal/window.h"
+
+#include <cmath>
+
+#include "ops/engine/codec.h"
+
+namespace sx::ops {
+
+Status infer_window(Infer& i) {
+  SX_ASSIGN(const DType type, i.dtype("output_datatype", DType::f32));
+  const std::vector<Dim>* size = i.elements(0);
+  i.set_tensor(0, type, Shape({size && size->size() == 1 ? (*size)[0] : i.fresh("window")}));
+  return {};
+}
+
+Status fill_window(Eval& e, double a0, double a1, double a2) {
+  Writer<double> y(e.out(0));
+  const double n = double(y.size()) - (e.integer("periodic") ? 0 : 1);
+  for (size_t k = 0; k < y.size(); ++k) {
+    const double angle = n > 0 ? 2 * 3.14159265358979323846 * double(k) / n : 0;
+    y[k] = y.size() == 1 ? 1 : a0 - a1 * std::cos(angle) + a2 * std::cos(2 * angle);
+  }
+  return {};
+}
+
+}  // namespace sx::ops
