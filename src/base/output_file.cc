@@ -81,6 +81,7 @@ Status OutputFile::flush() {
 }
 
 Status OutputFile::write(std::string_view text) {
+  if (text.empty()) return {};
   if (text.size() > kBuffer) {
     SX_TRY(flush());
     if (Status s = write_all(fd_, text.data(), text.size()); !s.ok()) return std::move(s).in(path_);
