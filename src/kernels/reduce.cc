@@ -12,6 +12,8 @@
 #include "kernels/reduce_kinds.h"
 
 SX_LEVELS(double reduce_row(kernels::Gather g, const float* x, size_t n, float shift, double total))
+SX_LEVELS(void reduce_rows(kernels::Gather g, const float* x, size_t count, size_t n, ptrdiff_t stride,
+                           const float* shift, double* total))
 SX_LEVELS(void reduce_columns(kernels::Gather g, const float* x, size_t rows, ptrdiff_t stride, size_t count,
                               const float* shift, double* total))
 SX_LEVELS(size_t arg_row(const float* x, size_t n, float sign, bool last))
@@ -109,6 +111,8 @@ class ReduceRun {
     const size_t work = p_.count_ ? p_.count_ : 1;
     if (!p_.columns_) {
       for_chunks(parallel, p_.results_, kChunk / work, [&](size_t begin, size_t end) {
+        if (p_.kept_count_ == 1 && p_.reduced_count_ == 1 && p_.reduced_[0].stride == 1)
+          return dense_rows(begin, end);
         for (size_t i = begin; i < end; ++i) one_result(i);
       });
       return;
@@ -173,6 +177,24 @@ class ReduceRun {
     y_[i] = finish(p_.op_, gather_all(gather_of(p_.op_), x, static_cast<float>(shift)), shift, p_.count_);
   }
 
+  void dense_rows(size_t begin, size_t end) {
+    constexpr size_t kRows = 256;
+    double total[kRows], top[kRows];
+    float shift[kRows];
+    const bool shifted = p_.op_ == ReduceOp::log_sum_exp;
+    const ptrdiff_t stride = p_.kept_[0].stride;
+    for (size_t r = begin; r < end; r += kRows) {
+      const size_t n = end - r < kRows ? end - r : kRows;
+      const float* x = x_ + static_cast<ptrdiff_t>(r) * stride;
+      if (shifted) {
+        rows_(Gather::max, x, n, p_.count_, stride, nullptr, top);
+        for (size_t i = 0; i < n; ++i) shift[i] = static_cast<float>(top[i]);
+      }
+      rows_(gather_of(p_.op_), x, n, p_.count_, stride, shifted ? shift : nullptr, total);
+      for (size_t i = 0; i < n; ++i) y_[r + i] = finish(p_.op_, total[i], shifted ? top[i] : 0, p_.count_);
+    }
+  }
+
   void gather_columns(Gather g, const float* x, size_t count, const float* shift, double* total) const {
     for (size_t c = 0; c < count; ++c) total[c] = start_of(g);
     if (p_.count_ == 0) return;
@@ -230,6 +252,8 @@ class ReduceRun {
   const float* x_;
   float* y_;
   double (*row_)(Gather, const float*, size_t, float, double) = SX_PICK(reduce_row);
+  void (*rows_)(Gather, const float*, size_t, size_t, ptrdiff_t, const float*,
+                double*) = SX_PICK(reduce_rows);
   void (*columns_)(Gather, const float*, size_t, ptrdiff_t, size_t, const float*,
                    double*) = SX_PICK(reduce_columns);
 };

@@ -9,35 +9,47 @@ namespace {
 
 // Each gather: what an element becomes, how two partial results join, and where to begin.
 struct Sum {
+  static constexpr bool kVectorOnly = false;
   static constexpr float start = 0.0f;
   SX_INLINE Vec take(Vec x, Vec) { return x; }
+  SX_INLINE double take(double x) { return x; }
   SX_INLINE Vec join(Vec a, Vec b) { return a + b; }
   SX_INLINE double join(double a, double b) { return a + b; }
 };
 struct SumSquare : Sum {
   SX_INLINE Vec take(Vec x, Vec) { return x * x; }
+  SX_INLINE double take(double x) { return x * x; }
 };
 struct SumAbs : Sum {
   SX_INLINE Vec take(Vec x, Vec) { return abs(x); }
+  SX_INLINE double take(double x) { return x < 0 ? -x : x; }
 };
 struct SumExp : Sum {
+  static constexpr bool kVectorOnly = true;
   SX_INLINE Vec take(Vec x, Vec shift) { return exp_nonpositive(x - shift); }
+  SX_INLINE double take(double x) { return x; }
 };
 struct Product {
+  static constexpr bool kVectorOnly = false;
   static constexpr float start = 1.0f;
   SX_INLINE Vec take(Vec x, Vec) { return x; }
+  SX_INLINE double take(double x) { return x; }
   SX_INLINE Vec join(Vec a, Vec b) { return a * b; }
   SX_INLINE double join(double a, double b) { return a * b; }
 };
 struct Largest {
+  static constexpr bool kVectorOnly = false;
   static constexpr float start = -kInf;
   SX_INLINE Vec take(Vec x, Vec) { return x; }
+  SX_INLINE double take(double x) { return x; }
   SX_INLINE Vec join(Vec a, Vec b) { return select(is_nan(b), b, max(b, a)); }
   SX_INLINE double join(double a, double b) { return b != b || b > a ? b : a; }
 };
 struct Smallest {
+  static constexpr bool kVectorOnly = false;
   static constexpr float start = kInf;
   SX_INLINE Vec take(Vec x, Vec) { return x; }
+  SX_INLINE double take(double x) { return x; }
   SX_INLINE Vec join(Vec a, Vec b) { return select(is_nan(b), b, min(b, a)); }
   SX_INLINE double join(double a, double b) { return b != b || b < a ? b : a; }
 };
@@ -100,6 +112,38 @@ double reduce_row(Gather g, const float* x, size_t n, float shift, double total)
     case Gather::min: return row<Smallest>(x, n, shift, total);
   }
   return total;
+}
+
+namespace {
+
+// Rows too short to fill a vector go one element at a time; several rows are in flight at once.
+template <class G>
+void rows(const float* x, size_t count, size_t n, ptrdiff_t stride, const float* shift, double* total) {
+  for (size_t r = 0; r < count; ++r, x += stride) {
+    if (n >= kLanes || G::kVectorOnly) {
+      total[r] = row<G>(x, n, shift ? shift[r] : 0.0f, G::start);
+    } else {
+      double sum = G::start;
+      for (size_t i = 0; i < n; ++i) sum = G::join(sum, G::take((double)x[i]));
+      total[r] = sum;
+    }
+  }
+}
+
+}  // namespace
+
+// total[r] = what row r gives, for r < count; rows are dense, `stride` apart. shift may be null.
+void reduce_rows(Gather g, const float* x, size_t count, size_t n, ptrdiff_t stride, const float* shift,
+                 double* total) {
+  switch (g) {
+    case Gather::sum: return rows<Sum>(x, count, n, stride, shift, total);
+    case Gather::sum_square: return rows<SumSquare>(x, count, n, stride, shift, total);
+    case Gather::sum_abs: return rows<SumAbs>(x, count, n, stride, shift, total);
+    case Gather::sum_exp: return rows<SumExp>(x, count, n, stride, shift, total);
+    case Gather::prod: return rows<Product>(x, count, n, stride, shift, total);
+    case Gather::max: return rows<Largest>(x, count, n, stride, shift, total);
+    case Gather::min: return rows<Smallest>(x, count, n, stride, shift, total);
+  }
 }
 
 void reduce_columns(Gather g, const float* x, size_t rows, ptrdiff_t stride, size_t count, const float* shift,

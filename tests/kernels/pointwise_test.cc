@@ -10,6 +10,8 @@
 #include <string>
 
 #include "kernel_testing.h"
+#include "kernels/gemm.h"
+#include "kernels/pointwise_epilogue.h"
 
 using namespace sx;
 using namespace sx::kernels;
@@ -307,6 +309,42 @@ TEST_CASE("an output may take the place of an input that is still read later") {
     REQUIRE(a[i] == keep[i] + c[i]);
     REQUIRE(p[i] == (keep[i] + c[i]) * keep[i]);
   }
+}
+
+TEST_CASE("a program as the epilogue of a matrix product") {
+  for_each_isa([](Isa) {
+    const size_t m = 150, n = 70, k = 20;
+    testing::Random random(5);
+    const std::vector<float> a = random.floats(m * k), w = random.floats(k * n), scale = random.floats(n),
+                             other = random.floats(m * n);
+    PointwiseBuilder b;
+    const auto x = b.input(PwType::f32), s = b.input(PwType::f32), o = b.input(PwType::f32);
+    b.output(b.op(PwOp::tanh, b.op(PwOp::mul_add, x, s, o)), PwType::f32);
+    auto program = b.build();
+    REQUIRE(program.ok());
+    PointwiseEpilogue context;
+    context.program = &*program;
+    context.extras[0] = {scale.data(), 0, 0, 1, 1};
+    context.extras[1] = {other.data(), 0, n, 1, 1};
+    GemmShape shape;
+    shape.m = m, shape.n = n, shape.k = k;
+    const GemmPlan plan(shape, BSource::plain);
+    std::vector<float> c(m * n), scratch(plan.scratch_floats(1) + 16);
+    Epilogue epilogue;
+    epilogue.post = pointwise_post;
+    epilogue.post_context = &context;
+    float* aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64 / 4;
+    Serial serial;
+    run_gemm(plan, a.data(), w.data(), c.data(), epilogue, aligned, serial);
+    double worst = 0;
+    for (size_t i = 0; i < m; ++i)
+      for (size_t j = 0; j < n; ++j) {
+        double sum = 0;
+        for (size_t l = 0; l < k; ++l) sum += static_cast<double>(a[i * k + l]) * w[l * n + j];
+        worst = std::max(worst, std::fabs(c[i * n + j] - std::tanh(sum * scale[j] + other[i * n + j])));
+      }
+    CHECK(worst < 2e-6);
+  });
 }
 
 TEST_CASE("a wrong program is refused with a reason") {
