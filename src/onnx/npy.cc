@@ -105,7 +105,7 @@ Result<Tensor> read_strings(const NpyHeader& h, std::span<const uint8_t> data) {
       continue;
     }
     std::vector<uint32_t> chars(h.item_bytes / 4);
-    std::memcpy(chars.data(), item, h.item_bytes);
+    if (!chars.empty()) std::memcpy(chars.data(), item, h.item_bytes);
     if (h.swapped) swap_bytes(reinterpret_cast<uint8_t*>(chars.data()), h.item_bytes, 4);
     while (!chars.empty() && chars.back() == 0) chars.pop_back();
     for (uint32_t c : chars) {
@@ -186,8 +186,9 @@ std::vector<uint8_t> string_items(const Tensor& t, size_t& width) {
     width = std::max(width, all.back().size());
   }
   std::vector<uint8_t> out(all.size() * width * 4);
-  for (size_t i = 0; i < all.size(); ++i)
-    std::memcpy(out.data() + i * width * 4, all[i].data(), all[i].size() * 4);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].empty()) std::memcpy(out.data() + i * width * 4, all[i].data(), all[i].size() * 4);
+  }
   return out;
 }
 
