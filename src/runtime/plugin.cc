@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 
+#include <mutex>
+
 #include "base/format.h"
 #include "runtime/abi.h"
 #include "runtime/abi_provider.h"
@@ -31,7 +33,12 @@ Result<std::vector<std::unique_ptr<Provider>>> load_plugin(const std::string& pa
   const auto open = reinterpret_cast<sx_plugin_open_fn>(dlsym(opened, "sx_plugin_open"));
   if (!open) return failed(Code::invalid_argument, "is no plugin: it has no function sx_plugin_open");
   abi::clear_error();
-  const sx_plugin* plugin = open(&abi::host(), SX_PLUGIN_ABI);
+  const sx_plugin* plugin = nullptr;
+  {
+    static std::mutex one_at_a_time;
+    std::lock_guard lock(one_at_a_time);
+    plugin = open(&abi::host(), SX_PLUGIN_ABI);
+  }
   if (!plugin) return std::move(abi::take(SX_CODE_UNSUPPORTED, "sx_plugin_open")).in("plugin '" + path + "'");
   if (plugin->size < sizeof(sx_plugin)) {
     return failed(Code::unsupported, format("its sx_plugin has {} bytes, expected at least {}", plugin->size,
