@@ -156,7 +156,8 @@ class ConvKernel final : public NamedKernel {
                                                       return Status();
                                                     }));
     kernel->traits_.unused_inputs = uint64_t(1) << site.operand_of_input(1);
-    if (kernel->chain_.residual >= 0) kernel->traits_.in_place = {{0, uint8_t(kernel->chain_.residual)}};
+    const int residual = kernel->chain_.residual;
+    if (residual >= 0 && size_t(residual) != input) kernel->traits_.in_place = {{0, uint8_t(residual)}};
     kernel->name_ = format("conv {} {}x{}{}", kernels::conv_kind_name(kernel->kind_), nominal_shape.kernel_h,
                            nominal_shape.kernel_w, kernel->chain_.text);
     return std::unique_ptr<Kernel>(std::move(kernel));

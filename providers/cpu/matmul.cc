@@ -84,7 +84,10 @@ class MatmulKernel final : public NamedKernel {
     if (!kernel->gemm_) {
       kernel->traits_.strided_inputs = (uint64_t(1) << kernel->a_) | (kernel->packed_ ? 0 : uint64_t(1) << kernel->b_);
     }
-    if (kernel->chain_.residual >= 0) kernel->traits_.in_place = {{0, uint8_t(kernel->chain_.residual)}};
+    const int residual = kernel->chain_.residual;
+    if (residual >= 0 && size_t(residual) != kernel->a_ && size_t(residual) != kernel->b_) {
+      kernel->traits_.in_place = {{0, uint8_t(residual)}};
+    }
     kernel->name_ = format("{}{}{}", kernel->gemm_ ? "gemm" : "matmul", kernel->packed_ ? " packed" : "", kernel->chain_.text);
     return std::unique_ptr<Kernel>(std::move(kernel));
   }
