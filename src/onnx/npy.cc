@@ -80,6 +80,7 @@ std::vector<uint32_t> code_points(std::string_view s) {
       good = (uint8_t(s[i + k]) & 0xc0) == 0x80;
       c = c << 6 | (uint8_t(s[i + k]) & 0x3fu);
     }
+    good = good && c <= 0x10ffff;
     out.push_back(good ? c : a);
     i += good ? n : 1;
   }

@@ -41,7 +41,10 @@ class TextLexer {
 
   size_t at() const { return at_; }
   void rewind(size_t at) { at_ = at; }
-  Status fail(const std::string& what) { return fail_at(at_, what); }
+  Status fail(const std::string& what) {
+    skip();
+    return fail_at(at_, what);
+  }
   Status fail_at(size_t at, const std::string& what) const;
   Status expected(const char* what);  // "expected …, found …"
 
