@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the cases that the installed onnx package generates: build/official/NAME/{model.onnx,test_data_set_0/…}.
 
-    python tests/official/generate.py [--out build/official] [--kind node]
+python tests/official/generate.py [--out build/official] [--kind node]
 """
 
 import argparse

@@ -51,7 +51,9 @@ def attributes(schema) -> dict:
 def types(schema) -> dict:
     used = {p.type_str for p in list(schema.inputs) + list(schema.outputs)}
     return {
-        t.type_param_str: set(t.allowed_type_strs) for t in schema.type_constraints if t.type_param_str in used
+        t.type_param_str: set(t.allowed_type_strs)
+        for t in schema.type_constraints
+        if t.type_param_str in used
     }
 
 
