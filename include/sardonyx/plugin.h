@@ -184,9 +184,9 @@ typedef struct sx_plugin {
   size_t provider_count;
 } sx_plugin;
 
-/* Called once for each session that uses the plugin, by one thread at a time. It may return the same tables each
- * time; they live until the library is closed. NULL on failure, with a text through host->set_error. `host` lives as
- * long as the process. */
+/* Called once for each session that uses the plugin, by one thread at a time. It may return the same tables
+ * each time; they live until the library is closed. NULL on failure, with a text through host->set_error.
+ * `host` lives as long as the process. */
 typedef const sx_plugin* (*sx_plugin_open_fn)(const sx_host* host, uint32_t abi);
 SX_EXPORT const sx_plugin* sx_plugin_open(const sx_host* host, uint32_t abi);
 

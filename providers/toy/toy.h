@@ -6,7 +6,7 @@
 #define SARDONYX_TOY_H
 #include "sardonyx/plugin.h"
 
-enum { TOY_BLOCK = 4, TOY_MOST_RANK = 8 };
+enum { TOY_BLOCK = 8, TOY_MOST_RANK = 8 };
 
 /* What ran since the last reset. Tests find these functions by name in the opened library. */
 typedef struct toy_counters {

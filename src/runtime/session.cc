@@ -54,6 +54,7 @@ struct Session::State {
   Status leave_out(const Compiled& used, Provider* failed, const Status& why);
   Status run_once(Compiled& c, std::span<const Value> in, std::span<Value> out, Bindings& bindings,
                   const RunOptions& run, Provider** failed);
+  Status check_given(std::span<const Value> in) const;
   Status bind_input(size_t i, const Value& v, Binding& b) const;
   static Status take_output(Compiled& c, Binding& b, Value& v);
   Status allocate_outputs(const Compiled& c, const Plan& plan, std::span<Value> outputs, std::vector<Binding>& out);
@@ -192,6 +193,14 @@ Status Session::State::leave_out(const Compiled& used, Provider* failed, const S
   return {};
 }
 
+Status Session::State::check_given(std::span<const Value> in) const {
+  std::string missing;
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (in[i].kind == Value::Kind::none) missing += format("\n  {}  {}", inputs[i].name, to_string(inputs[i].type));
+  }
+  return missing.empty() ? Status() : error(Code::invalid_argument, "inputs that were not given:{}", missing);
+}
+
 Status Session::State::bind_input(size_t i, const Value& v, Binding& b) const {
   const Type& expected = inputs[i].type;
   if (v.kind != expected.kind) {
@@ -275,6 +284,7 @@ Status Session::run(std::span<const Value> inputs, std::span<Value> outputs, con
     return error(Code::invalid_argument, "expected {} inputs and {} outputs, got {} and {}", s.inputs.size(),
                  s.outputs.size(), inputs.size(), outputs.size());
   }
+  SX_TRY(s.check_given(inputs));
   std::unique_ptr<State::Bindings> bindings;
   {
     std::lock_guard lock(s.mutex);
@@ -299,36 +309,38 @@ Status Session::run(std::span<const Value> inputs, std::span<Value> outputs, con
   return status;
 }
 
+namespace {
+
+Result<size_t> find_name(const std::vector<ValueDesc>& all, std::string_view name, const char* kind, const char* verb) {
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].name == name) return i;
+  }
+  std::string text;
+  for (const ValueDesc& d : all) text += format("\n  {}  {}", d.name, to_string(d.type));
+  return error(Code::invalid_argument, "there is no {} '{}'; the model {}{}", kind, name, verb, text);
+}
+
+}  // namespace
+
+Result<size_t> Session::input_index(std::string_view name) const {
+  return find_name(state_->inputs, name, "input", "takes");
+}
+
+Result<size_t> Session::output_index(std::string_view name) const {
+  return find_name(state_->outputs, name, "output", "gives");
+}
+
 Result<std::vector<Value>> Session::run(std::span<const NamedValue> feeds, std::span<const std::string> names,
                                         const RunOptions& options) {
-  State& s = *state_;
-  auto list = [](const std::vector<ValueDesc>& all) {
-    std::string text;
-    for (const ValueDesc& d : all) text += format("\n  {}  {}", d.name, to_string(d.type));
-    return text;
-  };
-  std::vector<Value> in(s.inputs.size()), out(s.outputs.size());
-  std::vector<bool> fed(in.size());
+  std::vector<Value> in(state_->inputs.size()), out(state_->outputs.size());
   for (const NamedValue& feed : feeds) {
-    auto it = std::find_if(s.inputs.begin(), s.inputs.end(), [&](auto& d) { return d.name == feed.name; });
-    if (it == s.inputs.end()) {
-      return error(Code::invalid_argument, "there is no input '{}'; the model takes{}", feed.name, list(s.inputs));
-    }
-    in[size_t(it - s.inputs.begin())] = feed.value;
-    fed[size_t(it - s.inputs.begin())] = true;
+    SX_ASSIGN(const size_t i, input_index(feed.name));
+    in[i] = feed.value;
   }
-  std::string missing;
-  for (size_t i = 0; i < in.size(); ++i) {
-    if (!fed[i]) missing += format("\n  {}  {}", s.inputs[i].name, to_string(s.inputs[i].type));
-  }
-  if (!missing.empty()) return error(Code::invalid_argument, "inputs that were not given:{}", missing);
   std::vector<size_t> wanted;
   for (const std::string& name : names) {
-    auto it = std::find_if(s.outputs.begin(), s.outputs.end(), [&](auto& d) { return d.name == name; });
-    if (it == s.outputs.end()) {
-      return error(Code::invalid_argument, "there is no output '{}'; the model gives{}", name, list(s.outputs));
-    }
-    wanted.push_back(size_t(it - s.outputs.begin()));
+    SX_ASSIGN(const size_t i, output_index(name));
+    wanted.push_back(i);
   }
   SX_TRY(run(std::span<const Value>(in), std::span<Value>(out), options));
   if (names.empty()) return out;

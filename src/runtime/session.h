@@ -33,6 +33,8 @@ class Session {
   const std::vector<ValueDesc>& inputs() const;
   const std::vector<ValueDesc>& outputs() const;   // taps come after the model's own
   std::vector<std::string> providers() const;      // in use, best first
+  Result<size_t> input_index(std::string_view name) const;   // an unknown name is answered with those that there are
+  Result<size_t> output_index(std::string_view name) const;
   const SessionOptions& options() const;
 
   // By name: missing, unknown and wrongly typed inputs are named with what was expected. An empty list of outputs

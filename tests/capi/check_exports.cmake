@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DNM=... -DLIBRARY=... -P: fails if the library shows anything but sx_*.
+execute_process(COMMAND ${NM} -D --defined-only -P ${LIBRARY} OUTPUT_VARIABLE text RESULT_VARIABLE status)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "${NM} failed on ${LIBRARY}")
+endif()
+string(REPLACE "\n" ";" lines "${text}")
+set(count 0)
+foreach(line ${lines})
+  string(REGEX REPLACE " .*" "" symbol "${line}")
+  if(NOT symbol MATCHES "^sx_")
+    message(FATAL_ERROR "${LIBRARY} exports ${symbol}, expected sx_* alone")
+  endif()
+  math(EXPR count "${count} + 1")
+endforeach()
+if(count LESS 12)
+  message(FATAL_ERROR "${LIBRARY} exports ${count} functions, expected at least 12")
+endif()
