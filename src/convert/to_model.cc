@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "base/format.h"
+#include "convert/check.h"
 #include "convert/convert.h"
 #include "convert/types.h"
 #include "graph/op.h"
@@ -97,7 +98,6 @@ class Exporter {
     copy.output.push_back(name);
     graph.node.push_back(std::move(copy));
     graph.output.back().name = name;
-    newest_ = std::max(newest_, 25);
   }
 
   Status nodes(BodyId b, std::vector<onnx::NodeProto>& list) {
@@ -175,12 +175,26 @@ class Exporter {
     return {};
   }
 
+  // The oldest version that means the same and takes these types and attributes.
+  int oldest_version(const Node& node) const {
+    if (!node.op || node.op->history.empty()) return 1;
+    convert::NodeFacts facts{{}, {}, node.attrs};
+    for (ValueId v : node.inputs) facts.inputs.push_back(v == kNoValue ? nullptr : &g_.value(v).type);
+    for (ValueId v : node.outputs) facts.outputs.push_back(v != kNoValue);
+    size_t oldest = 0;
+    for (size_t i = 1; i < node.op->history.size(); ++i) {
+      const Version& version = node.op->history[i];
+      if (version.lift || version.removed || version.attrs || version.in || version.out) break;
+      if (!convert::check_node(version_of(*node.op, i), facts).empty()) break;
+      oldest = i;
+    }
+    return node.op->history[oldest].since;
+  }
+
   void note_version(const Node& node) {
-    const int since = node.op ? node.op->since() : 1;
-    if (node.domain.empty())
-      newest_ = std::max(newest_, since);
-    else
-      domains_[node.domain] = std::max(domains_[node.domain], since);
+    const int since = oldest_version(node);
+    int& newest = node.domain.empty() ? newest_ : domains_[node.domain];
+    newest = std::max(newest, since);
   }
 
   Status group(const Node& node, onnx::NodeProto& p) {

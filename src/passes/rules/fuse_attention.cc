@@ -3,7 +3,7 @@
 //
 // The scale may stand at q, at k, at the product, or in parts at several. PyTorch follows the softmax with
 // Where(IsNaN(p), 0, p), which makes rows that the mask closes entirely zero; Attention says the same itself.
-// docs/decisions/attention.md says where the two differ.
+// docs/decisions/0007-attention-written-out.md says where the two differ.
 #include <cmath>
 
 #include "passes/rule.h"

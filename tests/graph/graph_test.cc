@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Editing, order, invariants and inference of graphs.
+#include "graph/graph.h"
+
+#include <doctest/doctest.h>
+
+#include "graph/builder.h"
+#include "graph/infer_graph.h"
+
+using namespace sx;
+
+namespace {
+Type floats(std::vector<Dim> dims) { return Type::tensor(DType::f32, Shape(std::move(dims))); }
+}  // namespace
+
+TEST_CASE("uses follow every edit") {
+  Graph g;
+  Builder b(g, kMainBody);
+  const ValueId x = g.add_input(kMainBody, "x", floats({2}));
+  const ValueId a = b.op("Exp", {x}), y = b.op("Add", {a, a});
+  g.body(kMainBody).outputs = {y};
+  CHECK(g.use_count(a) == 2);
+  REQUIRE(g.verify().ok());
+  g.replace_uses(a, x);
+  CHECK(g.use_count(a) == 0);
+  CHECK(g.use_count(x) == 3);
+  CHECK(g.remove_unused() == 1);
+  REQUIRE(g.verify().ok());
+  CHECK(g.main().nodes.size() == 1);
+}
+
+TEST_CASE("verify names what is broken") {
+  Graph g;
+  Builder b(g, kMainBody);
+  const ValueId x = g.add_input(kMainBody, "x", floats({2}));
+  const ValueId a = b.op("Exp", {x}), y = b.op("Neg", {a});
+  g.body(kMainBody).outputs = {y};
+  std::swap(g.body(kMainBody).nodes[0], g.body(kMainBody).nodes[1]);
+  const Status s = g.verify();
+  REQUIRE(!s.ok());
+  CHECK(s.message().find("not defined") != std::string::npos);
+  REQUIRE(g.sort(kMainBody).ok());
+  CHECK(g.verify().ok());
+}
+
+TEST_CASE("sort names a cycle") {
+  Graph g;
+  Builder b(g, kMainBody);
+  const ValueId x = g.add_input(kMainBody, "x", floats({2}));
+  const ValueId a = b.op("Exp", {x});
+  const NodeId first = b.last();
+  const ValueId y = b.op("Neg", {a});
+  g.set_input(first, 0, y);
+  const Status s = g.sort(kMainBody);
+  REQUIRE(!s.ok());
+  CHECK(s.message().find("cycle") != std::string::npos);
+}
+
+TEST_CASE("a value of a body cannot be read outside it") {
+  Graph g;
+  Builder b(g, kMainBody);
+  const ValueId x = g.add_input(kMainBody, "x", floats({2}));
+  const ValueId c = g.add_input(kMainBody, "c", Type::tensor(DType::boolean, Shape(std::vector<Dim>())));
+  const BodyId yes = g.add_body(), no = g.add_body();
+  const ValueId inner = Builder(g, yes).op("Exp", {x});
+  g.body(yes).outputs = {inner};
+  g.body(no).outputs = {Builder(g, no).op("Neg", {x})};
+  const ValueId y = b.op("If", {c}, {{"then_branch", BodyRef{yes}}, {"else_branch", BodyRef{no}}});
+  g.body(kMainBody).outputs = {y};
+  REQUIRE(b.status().ok());
+  CHECK(g.verify().ok());
+  CHECK(to_string(g.value(y).type) == "float32[2]");
+  g.body(kMainBody).outputs = {inner};
+  CHECK(!g.verify().ok());
+}
+
+TEST_CASE("removing a node removes its bodies and frees what they used") {
+  Graph g;
+  Builder b(g, kMainBody);
+  const ValueId x = g.add_input(kMainBody, "x", floats({2}));
+  const ValueId c = g.add_input(kMainBody, "c", Type::tensor(DType::boolean, Shape(std::vector<Dim>())));
+  const ValueId outer = b.op("Abs", {x});
+  const BodyId yes = g.add_body(), no = g.add_body();
+  g.body(yes).outputs = {Builder(g, yes).op("Exp", {outer})};
+  g.body(no).outputs = {Builder(g, no).op("Neg", {outer})};
+  b.op("If", {c}, {{"then_branch", BodyRef{yes}}, {"else_branch", BodyRef{no}}});
+  const ValueId y = b.op("Sqrt", {x});
+  g.body(kMainBody).outputs = {y};
+  CHECK(g.remove_unused() == 4);  // If, both branches' nodes, and Abs
+  CHECK(g.verify().ok());
+  CHECK(g.value(outer).uses.empty());
+}
+
+TEST_CASE("inference contradicting a declared type names both") {
+  Graph g;
+  const ValueId x = g.add_input(kMainBody, "x", floats({2, 3}));
+  const ValueId y = g.add_value(kMainBody, "y", floats({4, 4}));
+  const NodeId n = g.add_node(kMainBody, find_op("", "Exp"), {x}, {}, std::vector<ValueId>{y});
+  g.node(n).name = "wave";
+  const Status s = infer_node(g, n);
+  REQUIRE(!s.ok());
+  const std::string text = s.to_string();
+  for (const char* part : {"wave", "Exp", "'y'", "[4, 4]", "[2, 3]"})
+    CHECK(text.find(part) != std::string::npos);
+}
+
+TEST_CASE("inference keeps the more exact of two shapes") {
+  Graph g;
+  const Dim n = g.pool().symbol("N");
+  const ValueId x = g.add_input(kMainBody, "x", floats({n, 3}));
+  const ValueId y = g.add_value(kMainBody, "y", floats({5, 3}));
+  const NodeId node = g.add_node(kMainBody, find_op("", "Exp"), {x}, {}, std::vector<ValueId>{y});
+  REQUIRE(infer_node(g, node).ok());
+  CHECK(to_string(g.value(y).type) == "float32[5, 3]");
+}
+
+TEST_CASE("sizes flow through shape arithmetic") {
+  Graph g;
+  Builder b(g, kMainBody);
+  const Dim n = g.pool().symbol("N"), s = g.pool().symbol("S");
+  const ValueId x = g.add_input(kMainBody, "x", floats({n, s, 12}));
+  const ValueId shape = b.op("Shape", {x});
+  const ValueId first = b.op("Gather", {shape, b.scalar(0)}), second = b.op("Gather", {shape, b.scalar(1)});
+  const ValueId both = b.op("Unsqueeze", {b.op("Mul", {first, second}), b.ints({0})});
+  const ValueId target = b.op("Concat", {both, b.ints({12})}, {{"axis", int64_t(0)}});
+  const ValueId y = b.op("Reshape", {x, target});
+  REQUIRE(b.status().ok());
+  REQUIRE(g.value(target).has_elements);
+  CHECK(g.value(target).elements[0] == n * s);
+  CHECK(g.value(y).type.shape == Shape({n * s, 12}));
+}
+
+TEST_CASE("broadcasting unlike symbols leaves one guard that names the node") {
+  Graph g;
+  Builder b(g, kMainBody);
+  const Dim n = g.pool().symbol("N"), m = g.pool().symbol("M");
+  const ValueId x = g.add_input(kMainBody, "x", floats({n})), z = g.add_input(kMainBody, "z", floats({m}));
+  b.op("Add", {x, z});
+  b.op("Mul", {x, z});
+  CHECK(g.guards().size() == 1);
+}
