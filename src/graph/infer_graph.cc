@@ -74,7 +74,8 @@ bool more_exact(const Type& have, const Type& given, const DimPool& pool) {
 
 void merge_elements(ValueInfo& value, const Infer::Out& out) {
   if (!out.has_elements || out.elements.size() > kMostElements) return;
-  if (!dtype_is_integer(value.type.elem) || !value.type.shape.known || value.type.shape.rank() > 1) return;
+  const bool fits = dtype_is_integer(value.type.elem) || value.type.elem == DType::boolean;
+  if (!fits || !value.type.shape.known || value.type.shape.rank() > 1) return;
   if (!value.has_elements || value.elements.size() != out.elements.size()) {
     value.elements = out.elements;
     value.has_elements = true;
