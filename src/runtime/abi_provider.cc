@@ -14,6 +14,9 @@ struct KernelHandle {
   std::shared_ptr<const void> library;
   sx_kernel* table;
 
+  KernelHandle(std::shared_ptr<const void> l, sx_kernel* t) : library(std::move(l)), table(t) {}
+  KernelHandle(const KernelHandle&) = delete;
+  KernelHandle& operator=(const KernelHandle&) = delete;
   ~KernelHandle() {
     if (table->destroy) table->destroy(table->self);
   }
@@ -209,7 +212,7 @@ class AbiProvider final : public Provider {
                    kernel->size, sizeof(sx_kernel))
           .in(context);
     }
-    auto handle = std::make_shared<KernelHandle>(KernelHandle{library_, kernel});
+    auto handle = std::make_shared<KernelHandle>(library_, kernel);
     if (kernel->values ? !kernel->run_values : !kernel->run) {
       return error(Code::internal, "{} returned a kernel without {}", call,
                    kernel->values ? "run_values" : "run")
