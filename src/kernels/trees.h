@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ensembles of binary decision trees over float features. A spec (nodes, leaves, roots) is checked and laid
 // out once; running allocates nothing. Small trees become complete ones, walked without branches, eight rows
-// or eight trees side by side; larger ones keep their nodes, walked the same way; trees with tests other than
-// an order are walked one row at a time. Sums gather in double, in the order of the trees.
+// or eight trees side by side, or by comparing all splits of 64 rows where the vector level makes that
+// faster; larger ones keep their nodes, walked the same way; trees with tests other than an order are walked
+// one row at a time. Sums gather in double, in the order of the trees.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 
 #include "base/parallel.h"
 #include "base/result.h"
+#include "kernels/trees_args.h"
 
 namespace sx::kernels {
 
@@ -67,10 +69,6 @@ class TreeEnsemble {
   friend class TreeBuilder;
   friend class TreeRun;
   enum class Kind : uint8_t { complete, linked, tested };
-  struct Split {  // of a complete tree: true side when x <= threshold
-    float threshold;
-    uint32_t feature;  // bit 31: NaN goes to the true side
-  };
   struct Link {         // of a linked tree; a leaf is its own child
     float threshold;    // a leaf's value, or its number as bits
     uint32_t feature;   // bit 31 as above
@@ -99,7 +97,7 @@ class TreeEnsemble {
   bool nan_left_ = false;  // some split sends NaN to the true side
   std::vector<Group> groups_;
   std::vector<Tree> tree_;
-  std::vector<Split> splits_;
+  std::vector<TreeSplit> splits_;
   std::vector<float> leaf_values_;
   std::vector<Link> links_;
   std::vector<Test> tests_;  // beside links_, when there are tested trees

@@ -11,7 +11,6 @@
 
 namespace sx::kernels {
 
-constexpr uint32_t kNanLeft = 0x80000000u;
 constexpr size_t kMaxCompleteDepth = 8;
 
 class TreeBuilder {

@@ -154,6 +154,35 @@ void check(const Options& o, size_t rows, uint64_t seed, Parallel& parallel) {
   CHECK(bad == 0);
 }
 
+TEST_CASE("wide walks: every depth, at every vector level, equal to the bit to single rows") {
+  sx::testing::for_each_isa([](Isa) {
+    Serial serial;
+    testing::Threads threads(3);
+    for (int depth = 1; depth <= 8; ++depth)
+      for (int variant = 0; variant < 8; ++variant) {
+        Options o;
+        o.depth = depth, o.trees = 12;
+        o.unbalanced = variant & 1, o.order_tests = o.nan_true = variant & 2;
+        o.targets = variant & 4 ? 3 : 1;
+        o.aggregate = variant & 1 ? TreeAggregate::average : TreeAggregate::sum;
+        o.base = variant & 4;
+        const uint64_t seed = static_cast<uint64_t>(5000 + depth * 8 + variant);
+        check(o, 64, seed, serial);
+        check(o, 333, seed, threads);
+        const Maker maker(o, seed);
+        auto ensemble = TreeEnsemble::build(maker.spec_);
+        REQUIRE(ensemble.ok());
+        testing::Random random(seed);
+        const std::vector<float> x = random.floats(128 * o.features, -4, 4);
+        std::vector<float> many(128 * o.targets), one(128 * o.targets);
+        trees_run(*ensemble, x.data(), 128, o.features, many.data(), serial);
+        for (size_t r = 0; r < 128; ++r)
+          trees_run(*ensemble, &x[r * o.features], 1, o.features, &one[r * o.targets], serial);
+        CHECK(one == many);
+      }
+  });
+}
+
 TEST_CASE("complete, linked and tested trees, one row and many") {
   Serial serial;
   testing::Threads threads(3);
