@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "graph/graph.h"
+#include "graph/op.h"
 
 namespace sx {
 namespace {
@@ -51,10 +52,14 @@ class Verifier {
     const Body& body = g_.body(b);
     if (body.owner != owner) return broken("body {} names another owner than the node that holds it", b);
     if (depth > 200) return broken("bodies are nested more than 200 deep");
+    // A group lists all its operands as inputs, also those with known contents.
+    const Op* op = owner == kNoNode ? nullptr : g_.node(owner).op;
+    const bool group = op && op->domain == "sx" && op->name == "Group";
     std::vector<ValueId> here;
     for (ValueId v : body.inputs) {
       if (v >= g_.values()) return broken("body {} has an input that does not exist", b);
-      if (g_.value(v).body != b || g_.value(v).producer != kNoNode || g_.value(v).is_constant()) {
+      if (g_.value(v).body != b || g_.value(v).producer != kNoNode ||
+          (g_.value(v).is_constant() && !group)) {
         return broken("input '{}' of body {} is made elsewhere", g_.value(v).name, b);
       }
       defined_[v] = true;
