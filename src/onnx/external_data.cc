@@ -123,6 +123,13 @@ Result<std::shared_ptr<const MappedFile>> ExternalFiles::open(std::string_view l
   return file;
 }
 
+std::vector<std::shared_ptr<const MappedFile>> ExternalFiles::opened() const {
+  std::lock_guard lock(state_->mutex);
+  std::vector<std::shared_ptr<const MappedFile>> files;
+  for (const auto& [location, file] : state_->files) files.push_back(file);
+  return files;
+}
+
 void ExternalFiles::provide(std::string location, std::shared_ptr<const MappedFile> file) {
   std::lock_guard lock(state_->mutex);
   state_->files[std::move(location)] = std::move(file);

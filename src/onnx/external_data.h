@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/mapped_file.h"
 #include "base/result.h"
@@ -30,6 +31,7 @@ class ExternalFiles {  // safe to use from several threads
   ~ExternalFiles();
   const std::string& folder() const { return folder_; }
   Result<std::shared_ptr<const MappedFile>> open(std::string_view location);
+  std::vector<std::shared_ptr<const MappedFile>> opened() const;
   // Data that is not on disk: later open(location) gives this.
   void provide(std::string location, std::shared_ptr<const MappedFile> file);
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <type_traits>
 #include <unordered_map>
@@ -15,8 +16,10 @@
 #include "base/format.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
+#include "onnx/external_data.h"
 #include "onnx/known.h"
 #include "onnx/schema.h"
+#include "onnx/span_writer.h"
 #include "onnx/wire.h"
 
 namespace sx::onnx {
@@ -42,37 +45,43 @@ class StringSink final : public Sink {
 
 class FileSink final : public Sink {
  public:
-  FileSink(OutputFile& to, const MappedFile* from) : to_(to), from_(from) {
-    if (from_ && from_->is_mapped() && from_->check_unchanged().ok()) {
-      fd_ = ::open(from_->path().c_str(), O_RDONLY | O_CLOEXEC);
-    }
-  }
-  ~FileSink() override {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  FileSink(const FileSink&) = delete;
-  FileSink& operator=(const FileSink&) = delete;
-
+  FileSink(OutputFile& to, const std::vector<std::shared_ptr<const MappedFile>>& sources)
+      : writer_(to, sources) {}
   void put(const uint8_t* data, size_t size) override {
-    if (!status_.ok()) return;
-    constexpr size_t kLarge = size_t(1) << 20;
-    if (size >= kLarge && fd_ >= 0 && inside(data, size)) {
-      status_ = to_.copy_from(fd_, uint64_t(data - from_->bytes().data()), size);
-    } else {
-      status_ = to_.write(std::span<const uint8_t>(data, size));
-    }
+    if (status_.ok()) status_ = writer_.put({data, size});
   }
   Status&& status() && { return std::move(status_); }
 
  private:
-  bool inside(const uint8_t* data, size_t size) const {
-    const auto all = from_->bytes();
-    return data >= all.data() && data + size <= all.data() + all.size();
-  }
-  OutputFile& to_;
-  const MappedFile* from_;
-  int fd_ = -1;
+  SpanWriter writer_;
   Status status_;
+};
+
+// What a file of the same length would have to change. Bytes that come from their own place are not looked
+// at.
+class PatchSink final : public Sink {
+ public:
+  explicit PatchSink(std::span<const uint8_t> file) : file_(file) {}
+  void put(const uint8_t* data, size_t size) override {
+    const uint8_t* const there = file_.data() + at_;
+    if (data != there && std::memcmp(data, there, size) != 0) {
+      if (!patches.empty() && patches.back().at + patches.back().bytes.size() == at_) {
+        patches.back().bytes.append(reinterpret_cast<const char*>(data), size);
+      } else {
+        patches.push_back({at_, std::string(reinterpret_cast<const char*>(data), size)});
+      }
+    }
+    at_ += size;
+  }
+  struct Patch {
+    uint64_t at;
+    std::string bytes;
+  };
+  std::vector<Patch> patches;
+
+ private:
+  std::span<const uint8_t> file_;
+  uint64_t at_ = 0;
 };
 
 // True as long as what is put is what was there.
@@ -455,14 +464,50 @@ std::string message_bytes(const M& m, const WriteOptions& options) {
 SX_EACH_MESSAGE(SX_WRITE)
 #undef SX_WRITE
 
+std::vector<std::shared_ptr<const MappedFile>> files_of(const Model& model) {
+  std::vector<std::shared_ptr<const MappedFile>> files{model.file};
+  if (model.external) {
+    for (auto& file : model.external->opened()) files.push_back(std::move(file));
+  }
+  return files;
+}
+
 Status write_model(const Model& model, const std::string& path, const WriteOptions& options) {
   Emitter emitter(options);
   emitter.measure<ModelProto>(model);
   SX_ASSIGN(OutputFile file, OutputFile::create(path));
-  FileSink sink(file, model.file.get());
+  FileSink sink(file, files_of(model));
   emitter.write<ModelProto>(model, sink);
   SX_TRY(std::move(sink).status());
   return file.commit();
+}
+
+Result<bool> patch_model(const Model& model) {
+  if (!model.file || !model.file->is_mapped()) {
+    return error(Code::invalid_argument, "only a model that was mapped from a file can be changed in place");
+  }
+  SX_TRY(model.file->check_unchanged());
+  const WriteOptions options;
+  Emitter emitter(options);
+  if (emitter.measure<ModelProto>(model) != model.file->bytes().size()) return false;
+  PatchSink sink(model.file->bytes());
+  emitter.write<ModelProto>(model, sink);
+  const std::string& path = model.file->path();
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return error(Code::io, "cannot open to write: {}", std::strerror(errno)).in(path);
+  Status status;
+  for (const PatchSink::Patch& p : sink.patches) {
+    const ssize_t n = ::pwrite(fd, p.bytes.data(), p.bytes.size(), off_t(p.at));
+    if (n != ssize_t(p.bytes.size()) && status.ok()) {
+      status = error(Code::io, "cannot write {} bytes at {}: {}", p.bytes.size(), p.at, std::strerror(errno))
+                   .in(path);
+    }
+  }
+  if (::fsync(fd) != 0 && status.ok())
+    status = error(Code::io, "cannot write: {}", std::strerror(errno)).in(path);
+  ::close(fd);
+  if (!status.ok()) return status;
+  return true;
 }
 
 }  // namespace sx::onnx

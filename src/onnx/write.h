@@ -3,7 +3,9 @@
 // padded varints and its unknown fields; only what was changed gets new bytes, and the lengths around it.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "onnx/model.h"
@@ -17,6 +19,13 @@ struct WriteOptions {
 
 // Through a temporary file and a rename; large unchanged payloads are copied from file to file by the system.
 Status write_model(const Model& model, const std::string& path, const WriteOptions& options = {});
+
+// Changes the model's own file where it lies, if that keeps its length; false if it does not. The bytes that
+// change are written one after the other: only a full copy is safe against a machine that stops in the
+// middle.
+Result<bool> patch_model(const Model& model);
+// The mapped files that the model's fields may point into.
+std::vector<std::shared_ptr<const MappedFile>> files_of(const Model& model);
 
 template <class M>
 uint64_t message_size(const M& message, const WriteOptions& options = {});
