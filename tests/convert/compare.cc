@@ -37,7 +37,8 @@ std::string numbers(const Tensor& made, const Tensor& expected, Tolerance tolera
 
 std::string tensors(const Tensor& made, const Tensor& expected, const Tolerance& tolerance,
                     bool floats_may_differ) {
-  const bool both_float = dtype_is_float(made.type()) && dtype_is_float(expected.type());
+  const bool both_float = (dtype_is_float(made.type()) && dtype_is_float(expected.type())) ||
+                          (dtype_is_complex(made.type()) && dtype_is_complex(expected.type()));
   if (made.type() != expected.type() && !(floats_may_differ && both_float)) {
     return format("is {}, expected {}", dtype_name(made.type()), dtype_name(expected.type()));
   }
