@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Complete trees over 64 rows at once: every split is compared for all rows, which is a bit for each, and the
 // bits of a level select those of the next. No row ever waits for a load that depends on its own path, so
-// this is three times as fast as walking, where compares give bits (AVX-512); gathering along paths was
-// slower than walking.
+// this is two to three times as fast as walking, where compares give bits (AVX-512); gathering along paths
+// was slower than walking.
 #include "kernels/trees_args.h"
 #include "kernels/vec.h"
 
