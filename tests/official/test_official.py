@@ -40,5 +40,6 @@ def test_official_cases():
     print({kind: len(lines) for kind, lines in found.items()}, f"of which {len(known)} known failures")
     failed = {line.split(":")[0]: line for line in found["FAIL"]}
     assert not (wrong := [line for name, line in failed.items() if name not in known]), "\n".join(wrong)
-    assert not (right := [name for name in known if name in found["pass"]]), f"pass, but are skipped: {right}"
+    firm = [name for name, reason in known.items() if not reason.startswith("random")]
+    assert not (right := [name for name in firm if name in found["pass"]]), f"pass, but are skipped: {right}"
     assert len(found["pass"]) > 1500
