@@ -79,7 +79,7 @@ class Test final : public Command {
     app.add_flag("--truth", truth_, "also compare with the float64 evaluation and print that error");
     app.add_option("--rtol", tolerance_.relative, "relative tolerance");
     app.add_option("--atol", tolerance_.absolute, "absolute tolerance");
-    app.add_option("--of-largest", tolerance_.of_largest, "tolerance relative to the largest expected element, instead");
+    app.add_option("--of-largest", tolerance_.of_largest, "or this much of the largest expected element");
     app.add_option("--filter", filter_, "only cases whose name contains this");
     app.add_option("--skip", skip_file_, "a file of case names that may fail, each followed by # and the reason");
   }

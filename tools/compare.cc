@@ -44,9 +44,9 @@ Difference compare_numbers(const Tensor& got, const Tensor& expected, const Tole
     const bool equal = a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]));
     if (equal) continue;
     const double gap = std::abs(a[i] - b[i]);
-    const double allowed = exact                     ? 0
-                           : tolerance.of_largest > 0 ? tolerance.of_largest * largest
-                                                      : tolerance.absolute + tolerance.relative * std::abs(b[i]);
+    const double allowed = exact ? 0
+                                 : std::max(tolerance.of_largest * largest,
+                                            tolerance.absolute + tolerance.relative * std::abs(b[i]));
     d.absolute = std::isnan(gap) ? INFINITY : std::max(d.absolute, gap);
     if (!(gap <= allowed) && d.same) {
       d.same = false;

@@ -8,8 +8,9 @@
 namespace sx::tools {
 
 struct Tolerance {
-  double relative = 1e-3, absolute = 1e-7;   // |a - b| <= absolute + relative * |b|, as the official runner has it
-  double of_largest = 0;                     // or, where it is not 0: |a - b| <= of_largest * max |b|
+  // |a - b| <= absolute + relative * |b|, as the official runner has it; or |a - b| <= of_largest * max |b|, since an
+  // element that is nearly zero beside large ones has no digits of its own.
+  double relative = 1e-3, absolute = 1e-7, of_largest = 1e-6;
 };
 
 struct Difference {

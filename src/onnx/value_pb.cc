@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/value_pb.h"
 
+#include <cstring>
+
 #include "base/format.h"
 #include "base/output_file.h"
 #include "onnx/display.h"
@@ -168,6 +170,24 @@ Result<Value> to_value(const SequenceProto& s, const DataSource& source) {
   return Value::of_sequence(std::move(items));
 }
 
+namespace {
+
+// onnxruntime writes all values of a map as one vector with an element for each key.
+Status split_values(size_t keys, std::vector<Value>& values) {
+  if (!values[0].is_tensor()) return {};
+  const Tensor all = values[0].tensor;
+  if (all.type() == DType::string || dtype_bits(all.type()) % 8 != 0 || size_t(all.count()) != keys) return {};
+  values.clear();
+  for (size_t i = 0; i < keys; ++i) {
+    SX_ASSIGN(Tensor one, Tensor::allocate(all.type(), {}));
+    std::memcpy(one.mutable_data(), static_cast<const char*>(all.data()) + i * one.bytes(), one.bytes());
+    values.emplace_back(std::move(one));
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<Value> to_value(const MapProto& m, const DataSource& source) {
   Map map;
   if (!dtype_is_valid(m.key_type) ||
@@ -186,6 +206,7 @@ Result<Value> to_value(const MapProto& m, const DataSource& source) {
     map.values = values.sequence->items;
   }
   const size_t keys = map.key_type == DType::string ? map.string_keys.size() : map.int_keys.size();
+  if (keys != 1 && map.values.size() == 1) SX_TRY(split_values(keys, map.values));
   if (keys != map.values.size()) {
     return error(Code::invalid_model, "the map has {} keys and {} values", keys, map.values.size());
   }

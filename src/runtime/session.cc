@@ -260,7 +260,7 @@ Status Session::State::take_output(Compiled& c, Binding& b, Value& v) {
   auto t = Tensor::allocate(b.view.type, b.view.dims);
   if (t.ok()) copy_view(b.view, view_of_mutable(*t));
   c.machine.pools[0]->give(std::exchange(b.block, {}));
-  SX_TRY(std::move(t));
+  if (!t.ok()) return std::move(t).status();
   v = Value(std::move(t).value());
   return {};
 }

@@ -40,6 +40,7 @@ extern const Op op = {
                 {.since = 9},
                 {.since = 1, .types = {{"T", kOldFloats}}}},
     .view = reshape_view,
+    .view_keeps_order = true,
 };
 
 }  // namespace sx::ops::flatten

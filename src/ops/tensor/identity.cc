@@ -44,6 +44,7 @@ extern const Op op = {
                 {.since = 13, .types = {{"T", kAll13}}, .in = {{{"input", "T"}}}, .out = {{{"output", "T"}}}},
                 {.since = 1, .types = {{"T", kOldAll}}}},
     .view = reshape_view,
+    .view_keeps_order = true,
 };
 
 }  // namespace sx::ops::identity

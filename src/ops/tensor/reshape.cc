@@ -96,6 +96,7 @@ extern const Op op = {
                  .in = {{{"data", "T"}}},
                  .lift = lift_attribute}},
     .view = reshape_view,
+    .view_keeps_order = true,
 };
 
 }  // namespace sx::ops::reshape

@@ -68,6 +68,7 @@ extern const Op op = {
                  .lift = lift_axes},
                 {.since = 1}},
     .view = reshape_view,
+    .view_keeps_order = true,
 };
 
 }  // namespace sx::ops::squeeze
