@@ -54,7 +54,7 @@ Dim Window::out(size_t k, Dim in) const {
   const Axis& a = axes[k];
   if (automatic == Auto::same_upper || automatic == Auto::same_lower) return ceildiv(in, a.stride);
   const Dim room = in + Dim(a.begin + a.end - a.reach());
-  if (!ceil || automatic == Auto::valid) return floordiv(room, a.stride) + 1;
+  if (!ceil) return floordiv(room, a.stride) + 1;
   // A window that would start behind the input, in the padding, is dropped.
   return sx::min(ceildiv(room, a.stride) + 1, ceildiv(in + Dim(a.begin), a.stride));
 }

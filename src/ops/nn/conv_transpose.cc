@@ -31,8 +31,10 @@ static Dim full_size(const Window& w, const Extra& x, size_t k, Dim in) {
 static Dim out_size(const Window& w, const Extra& x, size_t k, Dim in) {
   if (!x.shape.empty()) return x.shape[k];
   const auto& a = w.axes[k];
-  if (w.automatic == Window::Auto::same_upper || w.automatic == Window::Auto::same_lower)
-    return in * Dim(a.stride);
+  const bool same = w.automatic == Window::Auto::same_upper || w.automatic == Window::Auto::same_lower;
+  // Padding only takes away: a kernel shorter than its stride cannot fill the last step.
+  const bool short_kernel = a.reach() + (x.padding.empty() ? 0 : x.padding[k]) < a.stride;
+  if (same && !short_kernel) return in * Dim(a.stride);
   return full_size(w, x, k, in) - Dim(a.begin + a.end);
 }
 
