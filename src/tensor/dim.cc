@@ -93,6 +93,13 @@ bool exact_quotient(Dim a, Dim b, std::vector<DimTerm>& quotient) {
   return true;
 }
 
+// The atom that `d` is, and nothing else.
+const DimAtom* only_atom(Dim d) {
+  if (!d.expr() || d.expr()->terms.size() != 1) return nullptr;
+  const DimTerm& t = d.expr()->terms[0];
+  return t.coefficient == 1 && t.atoms.size() == 1 ? t.atoms[0] : nullptr;
+}
+
 bool atom_never_negative(const DimAtom& a);
 
 bool never_negative(Dim d) {
@@ -299,6 +306,20 @@ Dim max(Dim a, Dim b) {
   return pool->atom(DimOp::max, a, b);
 }
 
+namespace {
+
+// Wherever the two sizes fit together their common size is `a`: `a` was broadcast with `b` already, or `b` is
+// min(a, n) with n at least 2, which is 1 only where `a` is.
+bool broadcast_absorbs(Dim a, Dim b) {
+  const DimAtom* in_a = only_atom(a);
+  if (in_a && in_a->op == DimOp::broadcast && (in_a->a == b || in_a->b == b)) return true;
+  const DimAtom* in_b = only_atom(b);
+  if (!in_b || in_b->op != DimOp::min) return false;
+  return (in_b->a == a && always_at_least(in_b->b, 2)) || (in_b->b == a && always_at_least(in_b->a, 2));
+}
+
+}  // namespace
+
 Dim broadcast(Dim a, Dim b) {
   if (a == b || b.is_constant(1)) return a;
   if (a.is_constant(1)) return b;
@@ -307,6 +328,8 @@ Dim broadcast(Dim a, Dim b) {
   // A constant other than 1 is the only size that fits; the run-time guard checks the other side.
   if (a.is_constant()) return a;
   if (b.is_constant()) return b;
+  if (broadcast_absorbs(a, b)) return a;
+  if (broadcast_absorbs(b, a)) return b;
   if (b.expr()->id < a.expr()->id) std::swap(a, b);
   return pool->atom(DimOp::broadcast, a, b);
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// sx_eval_case [--f64] [--print] [--quiet] DIR...: reads DIR/model.onnx, converts it, evaluates it on
-// test_data_set_*/input_N.pb and compares with output_N.pb. A DIR without a model is searched for folders
-// with one.
+// sx_eval_case [--f64] [--optimize] [--print] [--quiet] [--save FILE] DIR...: reads DIR/model.onnx, converts it,
+// evaluates it on test_data_set_*/input_N.pb and compares with output_N.pb. A DIR without a model is searched for
+// folders with one. --optimize runs the passes first and prints what they did, --save writes the graph as a model.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@
 #include "graph/evaluate.h"
 #include "onnx/read.h"
 #include "onnx/value_pb.h"
+#include "onnx/write.h"
+#include "passes/optimize.h"
 
 namespace fs = std::filesystem;
 using namespace sx;
@@ -21,7 +24,8 @@ using namespace sx;
 namespace {
 
 struct Args {
-  bool f64 = false, print = false, quiet = false;
+  bool f64 = false, print = false, quiet = false, optimize = false;
+  std::string save;
   std::vector<fs::path> dirs;
 };
 
@@ -56,10 +60,39 @@ Status run_set(const onnx::Model& model, const Graph& graph, const fs::path& set
   return {};
 }
 
+std::map<std::string, size_t> count_nodes(const Graph& graph) {
+  std::map<std::string, size_t> counts;
+  for (NodeId n = 0; n < graph.nodes(); ++n) {
+    if (!graph.node(n).removed) ++counts[graph.node(n).type];
+  }
+  return counts;
+}
+
+Status optimize(Graph& graph) {
+  std::vector<passes::Applied> details;
+  passes::OptimizeOptions options;
+  options.details = &details;
+  size_t before = 0, after = 0;
+  for (const auto& [type, n] : count_nodes(graph)) before += n;
+  SX_TRY(passes::optimize(graph, options));
+  std::map<std::string, size_t> rules;
+  for (const auto& d : details) ++rules[d.rule];
+  std::string text, left;
+  for (const auto& [rule, n] : rules) text += format(" {}:{}", rule, n);
+  for (const auto& [type, n] : count_nodes(graph)) after += n, left += format(" {}:{}", type, n);
+  std::printf("%zu nodes became %zu\n  rules%s\n  left%s\n", before, after, text.c_str(), left.c_str());
+  return {};
+}
+
 Status run_case(const fs::path& dir, const Args& args) {
   SX_ASSIGN(auto model, onnx::read_model((dir / "model.onnx").string()));
   SX_ASSIGN(Graph graph, to_graph(*model));
+  if (args.optimize) SX_TRY(optimize(graph));
   if (args.print) std::printf("%s\n", print(graph).c_str());
+  if (!args.save.empty()) {
+    SX_ASSIGN(const onnx::Model saved, to_model(graph));
+    SX_TRY(onnx::write_model(saved, args.save));
+  }
   for (const auto& entry : fs::directory_iterator(dir)) {
     if (entry.path().filename().string().starts_with("test_data_set_"))
       SX_TRY(run_set(*model, graph, entry.path(), args));
@@ -85,6 +118,10 @@ int main(int argc, char** argv) {
     const std::string a = argv[i];
     if (a == "--f64")
       args.f64 = true;
+    else if (a == "--optimize")
+      args.optimize = true;
+    else if (a == "--save" && i + 1 < argc)
+      args.save = argv[++i];
     else if (a == "--print")
       args.print = true;
     else if (a == "--quiet")

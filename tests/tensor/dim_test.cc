@@ -80,6 +80,11 @@ TEST_CASE("broadcasting") {
   CHECK(broadcast(n, s) == broadcast(s, n));
   CHECK(at(broadcast(n, s), {1, 5}) == 5);
   CHECK(at(broadcast(n, s), {5, 1}) == 5);
+  // Whatever fits has the size that is simplified to.
+  CHECK(broadcast(n, min(n, Dim(512))) == n);
+  CHECK(broadcast(min(n, Dim(2)), n) == n);
+  CHECK(broadcast(n, min(n, Dim(1))) != n);
+  CHECK(broadcast(s, broadcast(n, s)) == broadcast(n, s));
   int64_t v = 0;
   const std::array<int64_t, 2> unlike{3, 5};
   CHECK(!evaluate(broadcast(n, s), unlike, v));
