@@ -203,7 +203,10 @@ static nb::object array_of_strings(const Tensor& t) {
       PyArray_SimpleNew(int(t.rank()), reinterpret_cast<const npy_intp*>(t.dims().data()), NPY_OBJECT));
   if (!array.is_valid()) throw nb::python_error();
   auto** items = static_cast<PyObject**>(PyArray_DATA(as_ndarray(array.ptr())));
-  for (const std::string& s : t.strings()) Py_XSETREF(*items++, str_of(s).release().ptr());
+  for (const std::string& s : t.strings()) {
+    Py_XSETREF(*items, str_of(s).release().ptr());
+    ++items;
+  }
   return array;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "values.h"
 
+#include <algorithm>
+
 #include "base/format.h"
 #include "errors.h"
 #include "numpy.h"
@@ -99,15 +101,16 @@ nb::object scalar_of(const Tensor& t) {
   }
 }
 
-// Rows of a classifier all have the same keys: they are made once and shared.
+// Keys come in their order, as onnxruntime gives them, not as they were inserted. Rows of a classifier all
+// have the same keys: they are made once and shared.
 class MapWriter {
  public:
   nb::object write(const Map& map) {
     if (!last_ || !same_keys(*last_, map)) make_keys(map);
     last_ = &map;
     nb::dict dict;
-    for (size_t i = 0; i < map.values.size(); ++i) {
-      const Value& v = map.values[i];
+    for (size_t i = 0; i < keys_.size(); ++i) {
+      const Value& v = map.values[order_[i]];
       nb::object item = v.is_tensor() && v.tensor.count() == 1 ? scalar_of(v.tensor) : to_python(Value(v));
       if (PyDict_SetItem(dict.ptr(), keys_[i].ptr(), item.ptr()) < 0) throw nb::python_error();
     }
@@ -119,14 +122,19 @@ class MapWriter {
     return a.key_type == b.key_type && a.int_keys == b.int_keys && a.string_keys == b.string_keys;
   }
   void make_keys(const Map& map) {
+    const bool text = map.key_type == DType::string;
+    order_.resize(map.values.size());
+    for (size_t i = 0; i < order_.size(); ++i) order_[i] = i;
+    std::sort(order_.begin(), order_.end(), [&](size_t a, size_t b) {
+      return text ? map.string_keys[a] < map.string_keys[b] : map.int_keys[a] < map.int_keys[b];
+    });
     keys_.clear();
-    for (const std::string& k : map.string_keys) keys_.push_back(str_of(k));
-    if (map.string_keys.empty()) {
-      for (int64_t k : map.int_keys) keys_.push_back(nb::int_(k));
-    }
+    for (size_t i : order_)
+      keys_.push_back(text ? str_of(map.string_keys[i]) : nb::object(nb::int_(map.int_keys[i])));
   }
   const Map* last_ = nullptr;
   std::vector<nb::object> keys_;
+  std::vector<size_t> order_;
 };
 
 nb::object list_of(const Sequence& sequence) {

@@ -103,9 +103,15 @@ Status Program::run_view(Frame& frame, size_t index) {
 
 namespace {
 
-Result<Value> value_of(const Frame& frame, SlotId s) {
+// `kept`: results may go on pointing into the value, so it must not lie in memory that the run gives back.
+Result<Value> value_of(const Frame& frame, SlotId s, bool kept = false) {
   const View& view = frame.views[s];
   if (view.defined() && view.type != DType::string && frame.values[s].kind == Value::Kind::none) {
+    if (kept && view.contiguous()) {
+      SX_ASSIGN(Tensor own, Tensor::allocate(view.type, view.dims));
+      copy_view(view, view_of_mutable(own));
+      return Value(std::move(own));
+    }
     SX_ASSIGN(Tensor t, tensor_from_view(view));
     return Value(std::move(t));
   }
@@ -139,9 +145,12 @@ static Status keep_value(Frame& frame, const Slot& slot, SlotId s, Value v, cons
 Status Program::run_values(Frame& frame, const RunRequest& request, size_t index) {
   Step& step = steps_[index];
   std::vector<Value> in(step.in.size()), out(step.out.size());
+  const bool kept = std::any_of(step.out.begin(), step.out.end(), [&](SlotId s) {
+    return slots_[s].kind == Slot::Kind::value || slots_[s].kind == Slot::Kind::late;
+  });
   for (size_t i = 0; i < in.size(); ++i) {
     if (slots_[step.in[i]].kind == Slot::Kind::absent) continue;
-    SX_ASSIGN(in[i], value_of(frame, step.in[i]));
+    SX_ASSIGN(in[i], value_of(frame, step.in[i], kept));
   }
   RunContext context{*machine_->parallel, request.cancel, nullptr, nullptr, 0, nullptr};
   SX_TRY(step.kernel->run_values(in, out, context));
@@ -244,7 +253,7 @@ Status Program::run_control(Frame& frame, const RunRequest& request, size_t inde
   std::vector<Value> in(node.inputs.size());
   for (size_t i = 0; i < in.size(); ++i) {
     if (slots_[step.in[i]].kind == Slot::Kind::absent) continue;
-    SX_ASSIGN(in[i], value_of(frame, step.in[i]));
+    SX_ASSIGN(in[i], value_of(frame, step.in[i], true));
   }
   std::vector<BodyId> bodies;
   for (const Attr& a : node.attrs.list()) {
