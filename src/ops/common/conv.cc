@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/common/conv.h"
 
+#include <algorithm>
+
 #include "ops/engine/contract.h"
 
 namespace sx::ops {
@@ -102,25 +104,25 @@ Result<Convolution> convolution(const Attrs& attrs, std::span<const int64_t> x, 
 // Patches of a block of output places as columns, times the weight as a matrix.
 template <class T>
 void convolve(const Convolution& c, const T* x, const T* w, T* y) {
-  constexpr int64_t kBlock = 512;
   const int64_t places = product(c.out), plane = product(c.in), taps = c.kernel_size();
   const int64_t channels = c.channels / c.group, features = c.features / c.group, depth = channels * taps;
-  std::vector<int64_t> from(size_t(taps * kBlock));
-  std::vector<T> columns(size_t(depth * kBlock));
+  const int64_t block = std::clamp<int64_t>((int64_t(1) << 22) / std::max<int64_t>(depth, 1), 16, 512);
+  std::vector<int64_t> from(size_t(taps * block));
+  std::vector<T> columns(size_t(depth * block));
   Dims at(c.out.size(), 0);
-  for (int64_t first = 0; first < places; first += kBlock) {
-    const int64_t n = std::min(kBlock, places - first);
+  for (int64_t first = 0; first < places; first += block) {
+    const int64_t n = std::min(block, places - first);
     std::fill(from.begin(), from.end(), -1);
     for (int64_t p = 0; p < n; ++p, next_index(c.out, at)) {
       for_each_tap(c.window, c.in, at,
-                   [&](int64_t offset, int64_t tap) { from[size_t(tap * kBlock + p)] = offset; });
+                   [&](int64_t offset, int64_t tap) { from[size_t(tap * block + p)] = offset; });
     }
     for (int64_t g = 0; g < c.batch * c.group; ++g) {
       for (int64_t row = 0; row < depth; ++row) {
         const T* channel = x + (g * channels + row / taps) * plane;
-        const int64_t* offsets = from.data() + row % taps * kBlock;
+        const int64_t* offsets = from.data() + row % taps * block;
         for (int64_t p = 0; p < n; ++p)
-          columns[size_t(row * kBlock + p)] = offsets[p] < 0 ? T(0) : channel[offsets[p]];
+          columns[size_t(row * block + p)] = offsets[p] < 0 ? T(0) : channel[offsets[p]];
       }
       contract(Product<T>{.m = features,
                           .n = n,
@@ -129,7 +131,7 @@ void convolve(const Convolution& c, const T* x, const T* w, T* y) {
                           .a_row = depth,
                           .a_col = 1,
                           .b = columns.data(),
-                          .b_row = kBlock,
+                          .b_row = block,
                           .b_col = 1,
                           .c = y + g * features * places + first,
                           .c_row = places,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Window: how a kernel slides over the spatial axes of [N, C, spatial…]: convolution and pooling alike.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -34,25 +35,32 @@ struct Window {
   Status resolve(std::span<const int64_t> in, Dims& out);
 };
 
-// Calls f(offset of the input, k'th kernel position) for each kernel position inside the input, for output
+// Calls f(offset in the input, number of the kernel position) for each position inside the input, for output
 // `at`. Offsets are in elements of one channel's plane.
 template <class F>
 void for_each_tap(const Window& w, std::span<const int64_t> in, std::span<const int64_t> at, F f) {
   const size_t n = w.axes.size();
-  Dims tap(n, 0);
-  for (int64_t position = 0;; ++position) {
-    int64_t offset = 0;
-    bool inside = true;
-    for (size_t a = 0; a < n && inside; ++a) {
-      const int64_t x = at[a] * w.axes[a].stride - w.axes[a].begin + tap[a] * w.axes[a].dilation;
-      inside = x >= 0 && x < in[a];
-      offset = offset * in[a] + x;
+  Dims first(n, 0), behind(n, 0);  // the positions of each axis that fall inside
+  for (size_t a = 0; a < n; ++a) {
+    const Window::Axis& axis = w.axes[a];
+    const int64_t start = at[a] * axis.stride - axis.begin, round_up = axis.dilation - 1;
+    first[a] = start < 0 ? (-start + round_up) / axis.dilation : 0;
+    behind[a] = start < in[a] ? std::min(axis.kernel, (in[a] - start + round_up) / axis.dilation) : 0;
+    if (first[a] >= behind[a]) return;
+  }
+  Dims tap = first;
+  for (;;) {
+    int64_t offset = 0, position = 0;
+    for (size_t a = 0; a < n; ++a) {
+      const Window::Axis& axis = w.axes[a];
+      offset = offset * in[a] + at[a] * axis.stride - axis.begin + tap[a] * axis.dilation;
+      position = position * axis.kernel + tap[a];
     }
-    if (inside) f(offset, position);
+    f(offset, position);
     size_t a = n;
     while (a-- > 0) {
-      if (++tap[a] < w.axes[a].kernel) break;
-      tap[a] = 0;
+      if (++tap[a] < behind[a]) break;
+      tap[a] = first[a];
     }
     if (a == size_t(-1)) return;
   }
