@@ -130,12 +130,22 @@ class ProgramBuilder {
       const Node& node = graph_.node(*it);
       if (skip(*it)) continue;
       if (node.op->control_flow) need_captured_by(*it);
-      if (node.op->view && may_alias(node)) {
+      // A view whose sizes are known only during the run may have to be made by its record after all.
+      if (node.op->view && may_alias(node) && sized_at_start(node)) {
         need(node.inputs[size_t(node.op->view_of)]);
         continue;
       }
       for (ValueId v : node.inputs) need(v);
     }
+  }
+
+  bool sized_at_start(const Node& node) const {
+    for (ValueId v : node.outputs) {
+      if (v == kNoValue) continue;
+      const Type& type = graph_.value(v).type;
+      if (!type.is_tensor() || !type.shape.known || !only_known(type.shape.dims, start_)) return false;
+    }
+    return true;
   }
 
   void need_captured_by(NodeId n) {
@@ -236,6 +246,7 @@ class ProgramBuilder {
     if (slot_of_[v] != kNoSlot) return slot_of_[v];
     Slot slot = describe_slot(v);
     slot.kind = graph_.value(v).is_constant() ? Slot::Kind::constant : Slot::Kind::shape;
+    if (!is_done(v) && missing_.empty()) missing_ = graph_.value(v).name;
     slot.layout = {};
     slot_of_[v] = add_slot(std::move(slot));
     return slot_of_[v];
@@ -548,6 +559,7 @@ class ProgramBuilder {
   std::vector<std::unique_ptr<Kernel>> kernels_;
   std::vector<std::pair<std::pair<SlotId, int>, SlotId>> mirrors_;
   SlotId absent_ = kNoSlot;
+  std::string missing_;  // a value that is read but that no step makes
 };
 
 Result<std::unique_ptr<Program>> Program::build(Machine& machine, BodyId body, const std::vector<bool>& known) {
