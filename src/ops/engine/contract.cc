@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kDeep = 256, kTall = 128;
 constexpr int kRows = 4;
 template <class T>
-constexpr int kColumns = sizeof(T) >= 16 ? 4 : int(64 / sizeof(T));
+constexpr int kColumns = sizeof(T) >= 16 ? 4 : 8;
 
 // Integers wrap around, so they are multiplied as unsigned ones; complex products are written out, because
 // the operator's treatment of infinities costs a call each.
