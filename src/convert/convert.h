@@ -24,6 +24,13 @@ struct InputDefault {
   Value value;
 };
 
+// The file declares an output of a fixed size where the graph makes it depend on an input's: the model was meant for
+// that size, whatever its inputs say. Nothing is assumed; whoever runs the graph may prepare for it.
+struct SizePromise {
+  std::string symbol;
+  int64_t size = 0;
+};
+
 struct ConvertOptions {
   Log log;                        // warnings: an unsorted file, shapes that are not as declared
   size_t most_problems = 100;
@@ -31,6 +38,7 @@ struct ConvertOptions {
   // True: they stay inputs, and `defaults` gets what they are when nobody feeds them.
   bool overridable_initializers = false;
   std::vector<InputDefault>* defaults = nullptr;
+  std::vector<SizePromise>* promises = nullptr;
   std::vector<Problem>* problems = nullptr;  // what went wrong, as a list, for tools
 };
 

@@ -163,6 +163,15 @@ void Importer::import_outputs(const onnx::GraphProto& graph, Scope& scope) {
   }
 }
 
+void Importer::note_promise(Dim made, Dim declared) {
+  if (!options_.promises || made.is_constant() || !declared.is_constant()) return;
+  const auto& terms = made.expr()->terms;
+  if (terms.size() != 1 || terms[0].coefficient != 1 || terms[0].atoms.size() != 1) return;
+  const DimAtom& atom = *terms[0].atoms[0];
+  if (atom.op != DimOp::symbol || graph_.pool().is_fresh(atom.symbol)) return;
+  options_.promises->push_back({graph_.pool().symbol_name(atom.symbol), declared.constant()});
+}
+
 void Importer::check_output(const onnx::ValueInfoProto& declared, ValueId value) {
   if (!declared.type) return;
   auto type = to_type(*declared.type, {graph_.pool()});
@@ -183,6 +192,7 @@ void Importer::check_output(const onnx::ValueInfoProto& declared, ValueId value)
   bool same = !made.shape.known || !type->shape.known || made.shape.rank() == type->shape.rank();
   for (size_t i = 0; same && made.shape.known && i < type->shape.rank(); ++i) {
     const Dim a = made.shape.dims[i], b = type->shape.dims[i];
+    note_promise(a, b);
     same = !a.is_constant() || !b.is_constant() || a == b;
   }
   if (!same) {

@@ -49,6 +49,7 @@ class Importer {
   void import_constant(std::string_view name, Result<Tensor> tensor, Scope& scope);
   void import_nodes(const std::vector<Proto>& nodes, Scope& scope, const std::string& where);
   void import_outputs(const onnx::GraphProto& graph, Scope& scope);
+  void note_promise(Dim made, Dim declared);
   void check_output(const onnx::ValueInfoProto& declared, ValueId value);
   Result<BodyRef> import_body(const onnx::GraphProto& graph, const Scope& outer, std::span<const Type> seeds);
   void gather_hints(const onnx::GraphProto& graph, Scope& scope);

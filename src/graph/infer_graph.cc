@@ -72,7 +72,7 @@ bool more_exact(const Type& have, const Type& given, const DimPool& pool) {
   return !merge_type(both, have, pool) || !(both == given);
 }
 
-void merge_elements(ValueInfo& value, const Infer::Out& out) {
+void merge_elements(ValueInfo& value, const Infer::Out& out, const DimPool& pool) {
   if (!out.has_elements || out.elements.size() > kMostElements) return;
   const bool fits = dtype_is_integer(value.type.elem) || value.type.elem == DType::boolean;
   if (!fits || !value.type.shape.known || value.type.shape.rank() > 1) return;
@@ -82,7 +82,9 @@ void merge_elements(ValueInfo& value, const Infer::Out& out) {
     return;
   }
   for (size_t i = 0; i < out.elements.size(); ++i) {
-    if (out.elements[i].is_constant()) value.elements[i] = out.elements[i];
+    const Dim found = out.elements[i];
+    if (found.is_constant() || (has_fresh(value.elements[i], pool) && !has_fresh(found, pool)))
+      value.elements[i] = found;
   }
 }
 
@@ -129,11 +131,16 @@ Result<std::vector<Type>> infer_with(Graph& graph, BodyId body, std::span<const 
   return types;
 }
 
+// A guard of the main body holds everywhere; one of a branch only where the branch is taken.
 void note_guards(Graph& graph, NodeId node, std::vector<Infer::GuardNote>& notes) {
+  const BodyId body = graph.node(node).body;
   for (Infer::GuardNote& g : notes) {
     const bool known = std::any_of(graph.guards().begin(), graph.guards().end(), [&](const Guard& have) {
       const bool same = (have.a == g.a && have.b == g.b) || (have.a == g.b && have.b == g.a);
-      return same && (have.broadcast == g.broadcast || !have.broadcast);
+      if (!same || (have.broadcast && !g.broadcast)) return false;
+      if (have.node == kNoNode) return true;
+      const Node& other = graph.node(have.node);
+      return !other.removed && (other.body == body || other.body == kMainBody);
     });
     if (!known) graph.guards().push_back({g.a, g.b, g.broadcast, node, std::move(g.what)});
   }
@@ -149,7 +156,7 @@ Status merge_outputs(Graph& graph, NodeId node, std::vector<Infer::Out>& results
       return error(Code::invalid_model, "output '{}' is {}, but its inputs make it {}", value.name,
                    to_string(before), to_string(results[i].type));
     }
-    merge_elements(value, results[i]);
+    merge_elements(value, results[i], graph.pool());
   }
   return {};
 }

@@ -243,6 +243,8 @@ Status optimize(Graph& graph, const OptimizeOptions& options) {
     changed += share_equal(graph, record);
     changed += graph.remove_unused();
     if (changed == 0) break;
+    std::erase_if(graph.guards(),
+                  [&](const Guard& g) { return g.node != kNoNode && graph.node(g.node).removed; });
     SX_TRY(infer_graph(graph));
   }
   return graph.verify();

@@ -27,6 +27,10 @@ static Dim length_of(Infer& i, Dim size, Dim start, Dim end, int64_t step) {
   if (size.is_constant() && start.is_constant() && end.is_constant()) {
     return part_of(size.constant(), start.constant(), end.constant(), step).length;
   }
+  // The size of a tensor is never negative, even where its formula could be.
+  const bool whole =
+      step == 1 && start.is_constant(0) && (end == size || (end.is_constant() && end.constant() >= kFar));
+  if (whole) return size;
   Dim from, to;
   const Dim low = step < 0 ? -1 : 0, high = step < 0 ? size - 1 : size;
   if (!place(start, size, low, high, from) || !place(end, size, low, high, to)) return i.fresh();
