@@ -379,6 +379,9 @@ Status Program::bind_symbols(const RunRequest& request, std::vector<int64_t>& sy
 }
 
 Result<std::shared_ptr<Plan>> Program::make_plan(const RunRequest& request) {
+  // Specialising a graph makes new symbols in the pool that plans read.
+  std::unique_lock<std::mutex> planning;
+  if (machine_->planning) planning = std::unique_lock(*machine_->planning);
   auto plan = std::make_shared<Plan>();
   SX_TRY(bind_symbols(request, plan->symbols));
   Planner p{*this, *machine_, *machine_->graph, *plan, {}, {}, {}};

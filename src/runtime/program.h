@@ -81,6 +81,7 @@ struct Machine {
   std::vector<Provider*> spaces;                   // by memory space; 0 is null
   size_t most_plans = 16;
   bool profile = false;
+  std::mutex* planning = nullptr;                  // held while a plan is made; may be null
 };
 
 struct RunRequest {

@@ -10,20 +10,13 @@
 #include "graph/infer_graph.h"
 #include "onnx/read.h"
 #include "passes/optimize.h"
+#include "runtime/compiled.h"
 #include "runtime/copy_view.h"
 #include "runtime/plan.h"
 #include "runtime/plugin.h"
 #include "runtime/weights.h"
 
 namespace sx {
-
-// The graph placed on some providers and compiled.
-struct Compiled {
-  Graph graph;
-  Placement placement;
-  Machine machine;
-  std::unique_ptr<Program> program;
-};
 
 struct Session::State {
   SessionOptions options;
@@ -36,7 +29,16 @@ struct Session::State {
   // callers may hold references to their graphs.
   std::vector<std::unique_ptr<Compiled>> versions;
   std::atomic<Compiled*> current = nullptr;
-  std::mutex rebuild;
+  std::mutex rebuild, planning;
+  CompileSettings settings;
+  // Programs for one set of input sizes each, most recently used last.
+  bool sizes_decide = false;
+  struct Special {
+    std::vector<Dims> sizes;
+    std::shared_ptr<Compiled> compiled;  // null: it could not be made
+  };
+  std::vector<Special> special;
+  std::shared_ptr<Compiled> shown;       // the newest of them, for explain and profile
   std::vector<ValueDesc> inputs, outputs;
   std::vector<std::string> rule_log;
 
@@ -51,6 +53,8 @@ struct Session::State {
   Status add_taps();
   Status fix_dims();
   Status compile(std::vector<Provider*> with);
+  std::shared_ptr<Compiled> specialised(std::span<const Value> in);
+  const Compiled& show() const { return shown ? *shown : *current.load(); }
   Status leave_out(const Compiled& used, Provider* failed, const Status& why);
   Status run_once(Compiled& c, std::span<const Value> in, std::span<Value> out, Bindings& bindings,
                   const RunOptions& run, Provider** failed);
@@ -89,6 +93,7 @@ Result<std::unique_ptr<Session>> Session::from_graph(Graph graph, SessionOptions
   if (state->options.rules) {
     SX_TRY(passes::optimize(state->original, {.log = state->options.log, .applied = &state->rule_log}));
   }
+  state->settings = {{}, state->weights.get(), state->threads.get(), state->options.most_plans, state->options.profile, &state->planning};
   SX_TRY(state->compile(state->providers));
   const Graph& compiled = state->current.load()->graph;
   for (ValueId v : compiled.main().inputs) state->inputs.push_back({compiled.value(v).name, compiled.value(v).type});
@@ -154,30 +159,51 @@ Status Session::State::fix_dims() {
 }
 
 Status Session::State::compile(std::vector<Provider*> with) {
-  auto c = std::make_unique<Compiled>();
-  c->placement.providers = std::move(with);
-  SX_ASSIGN(c->graph, original.clone());
-  SX_TRY(claim_nodes(c->graph, c->placement));
-  SX_TRY(fuse_groups(c->graph, c->placement));
-  SX_TRY(assign_layouts(c->graph, c->placement));
-  Machine& machine = c->machine;
-  machine.graph = &c->graph;
-  machine.placement = &c->placement;
-  machine.weights = weights.get();
-  machine.parallel = threads.get();
-  machine.most_plans = options.most_plans;
-  machine.profile = options.profile;
-  machine.pools.push_back(std::make_unique<BlockPool>());
-  machine.spaces.push_back(nullptr);
-  for (Provider* p : c->placement.providers) {
-    if (!p->memory()) continue;
-    machine.pools.push_back(std::make_unique<BlockPool>(p->memory()));
-    machine.spaces.push_back(p);
-  }
-  SX_ASSIGN(c->program, Program::build(machine, kMainBody, {}));
+  settings.providers = std::move(with);
+  SX_ASSIGN(Graph graph, original.clone());
+  SX_ASSIGN(auto c, compile_graph(std::move(graph), settings));
+  sizes_decide = options.rules && has_late_values(*c->program);
+  special.clear();
+  shown = nullptr;
   versions.push_back(std::move(c));
   current.store(versions.back().get(), std::memory_order_release);
   return {};
+}
+
+namespace {
+
+const Dims& dims_of(const Value& v) {
+  static const Dims none{};
+  return v.is_tensor() ? v.tensor.dims() : none;
+}
+
+}  // namespace
+
+// The program for just these sizes, where sizes decide what runs. The general one serves where it cannot be had.
+std::shared_ptr<Compiled> Session::State::specialised(std::span<const Value> in) {
+  std::lock_guard lock(rebuild);
+  for (size_t i = special.size(); i-- > 0;) {
+    const std::vector<Dims>& sizes = special[i].sizes;
+    if (!std::equal(sizes.begin(), sizes.end(), in.begin(), in.end(), [](const Dims& d, const Value& v) { return d == dims_of(v); })) continue;
+    std::rotate(special.begin() + long(i), special.begin() + long(i) + 1, special.end());
+    return special.back().compiled;
+  }
+  Special made;
+  for (const Value& v : in) made.sizes.push_back(dims_of(v));
+  auto work = [&]() -> Status {
+    std::lock_guard plans(planning);
+    SX_ASSIGN(Graph graph, with_input_sizes(original, made.sizes, options.log));
+    SX_ASSIGN(made.compiled, compile_graph(std::move(graph), settings));
+    return {};
+  };
+  if (Status s = work(); !s.ok()) {
+    made.compiled = nullptr;
+    options.log(LogLevel::info, format("not specialised for these sizes: {}", s.to_string()));
+  }
+  if (special.size() >= std::max<size_t>(options.most_plans, 1)) special.erase(special.begin());
+  special.push_back(std::move(made));
+  if (special.back().compiled) shown = special.back().compiled;
+  return special.back().compiled;
 }
 
 // A provider failed in `used`: compiles again without it, unless another thread already did.
@@ -297,7 +323,8 @@ Status Session::run(std::span<const Value> inputs, std::span<Value> outputs, con
   Status status;
   for (Provider* failed = nullptr;; failed = nullptr) {
     Compiled& c = *s.current.load(std::memory_order_acquire);
-    status = s.run_once(c, inputs, outputs, *bindings, run, &failed);
+    const std::shared_ptr<Compiled> special = s.sizes_decide ? s.specialised(inputs) : nullptr;
+    status = s.run_once(special ? *special : c, inputs, outputs, *bindings, run, &failed);
     if (status.ok() || !failed) break;
     if (Status left = s.leave_out(c, failed, status); !left.ok()) {
       status = std::move(left);
@@ -353,19 +380,20 @@ Result<std::shared_ptr<const Plan>> Session::plan(std::span<const Value> inputs)
   std::vector<Binding> in(state_->inputs.size()), out(state_->outputs.size());
   if (inputs.size() != in.size()) return Status(Code::invalid_argument, "one value for each input is needed");
   for (size_t i = 0; i < in.size(); ++i) SX_TRY(state_->bind_input(i, inputs[i], in[i]));
-  return state_->current.load()->program->plan_for({in, out, nullptr, {}});
+  const std::shared_ptr<Compiled> special = state_->sizes_decide ? state_->specialised(inputs) : nullptr;
+  return (special ? *special : *state_->current.load()).program->plan_for({in, out, nullptr, {}});
 }
 
 const std::vector<ValueDesc>& Session::inputs() const { return state_->inputs; }
 const std::vector<ValueDesc>& Session::outputs() const { return state_->outputs; }
 const SessionOptions& Session::options() const { return state_->options; }
-const Graph& Session::graph() const { return state_->current.load()->graph; }
-const Placement& Session::placement() const { return state_->current.load()->placement; }
-const Program& Session::program() const { return *state_->current.load()->program; }
+const Graph& Session::graph() const { return state_->show().graph; }
+const Placement& Session::placement() const { return state_->show().placement; }
+const Program& Session::program() const { return *state_->show().program; }
 const std::vector<std::string>& Session::rule_log() const { return state_->rule_log; }
 size_t Session::packed_bytes() const { return state_->weights->packed_bytes(); }
-size_t Session::arena_bytes() const { return state_->current.load()->machine.pools[0]->held_bytes(); }
-void Session::clear_profile() { state_->current.load()->program->clear_times(); }
+size_t Session::arena_bytes() const { return state_->show().machine.pools[0]->held_bytes(); }
+void Session::clear_profile() { state_->show().program->clear_times(); }
 
 std::vector<std::string> Session::providers() const {
   std::vector<std::string> names;

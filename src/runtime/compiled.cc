@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/compiled.h"
+
+#include <algorithm>
+
+#include "graph/infer_graph.h"
+#include "passes/optimize.h"
+#include "runtime/symbols.h"
+
+namespace sx {
+
+Result<std::unique_ptr<Compiled>> compile_graph(Graph graph, const CompileSettings& settings) {
+  auto c = std::make_unique<Compiled>();
+  c->graph = std::move(graph);
+  c->placement.providers = settings.providers;
+  SX_TRY(claim_nodes(c->graph, c->placement));
+  SX_TRY(fuse_groups(c->graph, c->placement));
+  SX_TRY(assign_layouts(c->graph, c->placement));
+  Machine& machine = c->machine;
+  machine.graph = &c->graph;
+  machine.placement = &c->placement;
+  machine.weights = settings.weights;
+  machine.parallel = settings.parallel;
+  machine.most_plans = settings.most_plans;
+  machine.profile = settings.profile;
+  machine.planning = settings.planning;
+  machine.pools.push_back(std::make_unique<BlockPool>());
+  machine.spaces.push_back(nullptr);
+  for (Provider* p : c->placement.providers) {
+    if (!p->memory()) continue;
+    machine.pools.push_back(std::make_unique<BlockPool>(p->memory()));
+    machine.spaces.push_back(p);
+  }
+  SX_ASSIGN(c->program, Program::build(machine, kMainBody, {}));
+  return c;
+}
+
+bool has_late_values(const Program& program) {
+  for (const Slot& slot : program.slots()) {
+    if (slot.kind == Slot::Kind::late) return true;
+  }
+  for (const Step& step : program.steps()) {
+    for (const auto& child : step.children) {
+      if (has_late_values(*child)) return true;
+    }
+  }
+  return false;
+}
+
+namespace {
+
+// Which number each symbol of the inputs' types stands for, by what the inputs really are.
+void bind(const Graph& graph, std::span<const Dims> sizes, std::vector<Dim>& values, std::unique_ptr<bool[]>& given) {
+  const size_t symbols = graph.pool().symbols();
+  values.assign(symbols, Dim());
+  given.reset(new bool[symbols]());
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const Type& type = graph.value(graph.main().inputs[i]).type;
+    if (!type.is_tensor() || type.shape.rank() != sizes[i].size()) continue;
+    for (size_t k = 0; k < sizes[i].size(); ++k) {
+      const int64_t s = pure_symbol(type.shape.dims[k]);
+      if (s < 0) continue;
+      values[size_t(s)] = Dim(sizes[i][k]);
+      given[size_t(s)] = true;
+    }
+  }
+}
+
+}  // namespace
+
+Result<Graph> with_input_sizes(const Graph& graph, std::span<const Dims> sizes, const Log& log) {
+  SX_ASSIGN(Graph fixed, graph.clone());
+  DimPool& pool = fixed.pool();
+  std::vector<Dim> values;
+  std::unique_ptr<bool[]> given;
+  bind(fixed, sizes, values, given);
+  const std::span<const bool> known(given.get(), values.size());
+  auto put = [&](Dim& d) { d = pool.substitute(d, values, known); };
+  for (ValueId v = 0; v < fixed.values(); ++v) {
+    for (Dim& d : fixed.value(v).type.shape.dims) put(d);
+    for (Dim& d : fixed.value(v).elements) put(d);
+  }
+  for (size_t i = 0; i < sizes.size(); ++i) {  // an input of unknown rank gets the one it has
+    Type& type = fixed.value(fixed.main().inputs[i]).type;
+    if (type.is_tensor() && !type.shape.known) type.shape = constant_shape(sizes[i]);
+  }
+  for (Guard& g : fixed.guards()) {
+    put(g.a);
+    put(g.b);
+  }
+  SX_TRY(infer_graph(fixed));
+  SX_TRY(passes::optimize(fixed, {.log = log}));
+  return fixed;
+}
+
+}  // namespace sx
