@@ -89,7 +89,7 @@ double cost_of(const Site& site, ConvKind kind) {
   const double padding = in_blocked(kind) && kind != ConvKind::depthwise
                              ? std::max(1.0, block / std::max(1.0, double(s.in_channels / s.groups)))
                              : 1.0;
-  const double factor = kind == ConvKind::plain ? 1.6 : kind == ConvKind::depthwise ? 3.0 : padding;
+  const double factor = kind == ConvKind::plain ? 1.6 : kind == ConvKind::depthwise ? 3.0 : kind == ConvKind::from_plain ? 1.2 : padding;
   return nanoseconds_for_flops(2 * macs * factor);
 }
 

@@ -83,17 +83,18 @@ struct Chooser {
   }
 };
 
-bool all_plain(const LayoutOffer& o) {
-  auto plain = [](const Layout& l) { return l.plain(); };
-  return std::all_of(o.in.begin(), o.in.end(), plain) && std::all_of(o.out.begin(), o.out.end(), plain);
+// How many operands are not plain.
+size_t laid_out(const LayoutOffer& o) {
+  auto laid = [](const Layout& l) { return !l.plain(); };
+  return size_t(std::count_if(o.in.begin(), o.in.end(), laid) + std::count_if(o.out.begin(), o.out.end(), laid));
 }
 
 std::vector<size_t> choose(const Graph& graph, const Placement& placement, std::vector<std::vector<LayoutOffer>>& offers) {
   std::vector<size_t> plain(offers.size(), 0), rich(offers.size(), 0);
   for (size_t n = 0; n < offers.size(); ++n) {
     for (size_t i = 0; i < offers[n].size(); ++i) {
-      if (all_plain(offers[n][i])) plain[n] = i;
-      else rich[n] = i;
+      if (laid_out(offers[n][i]) == 0) plain[n] = i;
+      if (laid_out(offers[n][i]) > laid_out(offers[n][rich[n]])) rich[n] = i;
     }
   }
   Chooser from_plain{graph, placement, offers, plain}, from_rich{graph, placement, offers, rich};
