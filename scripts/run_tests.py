@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs what `make test` runs: the unit tests (ctest), the Python tests, then the program over the stand-in models.
+"""Runs what `make test` runs: the unit tests (ctest), the Python tests, then the program and the matrix of errors over
+the stand-in models.
 
-Ends with 'N passed, N failed'; the program's run counts as one.
+Ends with 'N passed, N failed'; the program's run and the matrix count as one each.
 """
 
 import os
@@ -42,6 +43,7 @@ def suites() -> list[tuple[str, list[str], Path | None]]:
         ),
         ("python tests", [sys.executable, "-m", "pytest", f"--junitxml={pytest}"], pytest),
         ("models", ["build/sardonyx", "test", "build/test_models", "models/digits"], None),
+        ("matrix", [sys.executable, "tests/matrix.py"], None),
     ]
 
 

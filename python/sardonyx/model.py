@@ -13,22 +13,25 @@ class Model:
 
     def __init__(self, session: InferenceSession) -> None:
         self.session = session
+        self._run = session.run
         self.inputs = session.get_inputs()
         self.outputs = session.get_outputs()
+        self._names = [value.name for value in self.inputs]
 
     def __call__(self, *args, timeout: float | None = None, **kwargs):
-        feed = kwargs
-        if args:
-            names = [value.name for value in self.inputs]
-            if len(args) > len(names):
-                raise TypeError(f"{self._name()} takes {len(names)} inputs, {len(args)} were given")
-            feed = dict(zip(names, args, strict=False))
-            twice = feed.keys() & kwargs.keys()
-            if twice:
-                raise TypeError(f"input '{twice.pop()}' is given by position and by name")
-            feed.update(kwargs)
-        results = self.session.run(None, feed, RunOptions(timeout) if timeout else None)
+        feed = dict(zip(self._names, args, strict=False)) if args else kwargs
+        if args and (kwargs or len(args) > len(feed)):
+            self._add(feed, args, kwargs)
+        results = self._run(None, feed, RunOptions(timeout) if timeout else None)
         return results[0] if len(results) == 1 else tuple(results)
+
+    def _add(self, feed: dict, args: tuple, kwargs: dict) -> None:
+        if len(args) > len(self._names):
+            raise TypeError(f"{self._name()} takes {len(self._names)} inputs, {len(args)} were given")
+        twice = feed.keys() & kwargs.keys()
+        if twice:
+            raise TypeError(f"input '{twice.pop()}' is given by position and by name")
+        feed.update(kwargs)
 
     def explain(self) -> dict:
         return self.session.explain()
