@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attributes of a node: plain ones, graphs, and those that a function takes from its call.
+#include <utility>
+
 #include "base/format.h"
 #include "convert/constants.h"
 #include "convert/import.h"
@@ -103,7 +105,9 @@ Result<Attrs> Importer::import_attrs(const Proto& node, const Scope& scope,
     }
     if (!attr) continue;  // the call leaves it out
     if (seeds.empty() && (attr->g || !attr->graphs.empty())) seeds = seed_types(node, inputs);
+    const bool outside = std::exchange(branch_, node.op_type == "If");
     auto value = import_attr(*attr, *where, seeds);
+    branch_ = outside;
     if (!value.ok() && value.status().message().empty())
       return value.status();  // a body's problems are reported
     if (!value.ok()) return std::move(value).in(format("attribute '{}'", written.name.view())).status();

@@ -207,6 +207,7 @@ Result<BodyRef> Importer::import_body(const onnx::GraphProto& graph, const Scope
     return error(Code::invalid_model, "graphs are nested more than {} deep", kMostNesting);
   Scope scope{.parent = &outer, .body = graph_.add_body(), .opsets = outer.opsets, .call = outer.call};
   scope.depth = outer.depth + 1;
+  scope.branch = outer.branch || branch_;
   graph_.body(scope.body).name = graph.name.str();
   const size_t before = problems_.count();
   gather_hints(graph, scope);

@@ -32,6 +32,7 @@ struct Scope {
   std::unordered_map<std::string_view, ValueId> names = {};       // kNoValue: an input that the call leaves out
   std::unordered_map<std::string_view, const onnx::TypeProto*> hints = {};
   int depth = 0;
+  bool branch = false;   // inside an If: it may never run
 };
 
 class Importer {
@@ -61,7 +62,7 @@ class Importer {
   void inline_call(const Proto& node, const onnx::FunctionProto& function, Scope& scope,
                    const std::vector<ValueId>& inputs);
   bool import_constant_node(const Proto& node, Scope& scope, Attrs attrs);
-  Result<std::vector<ValueId>> add_lifted(const Op& op, size_t history, NodeId node);
+  Result<std::vector<ValueId>> add_lifted(const Op& op, size_t history, NodeId node, bool may_not_run);
   bool resolve_inputs(const Proto& node, const Scope& scope, std::vector<ValueId>& inputs);
   Result<ValueId> find(std::string_view name, const Scope& scope) const;
   const onnx::FunctionProto* find_function(const Proto& node) const;
@@ -88,6 +89,7 @@ class Importer {
   std::unordered_map<ValueId, bool> poisoned_;     // outputs of nodes that failed: silence about what follows
   std::unordered_map<std::string, bool> warned_;   // domains that the model does not import
   size_t inlined_ = 0;
+  bool branch_ = false;                            // the graphs being read are branches of an If
 };
 
 }  // namespace sx::convert

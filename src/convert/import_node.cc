@@ -188,7 +188,7 @@ void Importer::import_known(const Proto& node, Scope& scope, const Op& op, int o
   made.name = node.name.empty() ? "" : qualified(node.name.view(), scope);
   made.version = opset;
   if (scope.call) made.origin = "function " + scope.call->function.name.str();
-  auto results = add_lifted(op, size_t(index), id);
+  auto results = add_lifted(op, size_t(index), id, scope.branch);
   if (!results.ok()) {
     problems_.add(results.status());
     return;
@@ -200,7 +200,8 @@ void Importer::import_known(const Proto& node, Scope& scope, const Op& op, int o
   }
 }
 
-Result<std::vector<ValueId>> Importer::add_lifted(const Op& op, size_t history, NodeId node) {
+Result<std::vector<ValueId>> Importer::add_lifted(const Op& op, size_t history, NodeId node,
+                                                  bool may_not_run) {
   const std::string who = describe(graph_, node);
   for (size_t i = history; i > 0; --i) {
     if (!op.history[i].lift) continue;
@@ -214,7 +215,8 @@ Result<std::vector<ValueId>> Importer::add_lifted(const Op& op, size_t history, 
     }
     if (lift.become()) break;
   }
-  SX_TRY(infer_node(graph_, node));
+  Status inferred = infer_node(graph_, node);
+  if (!inferred.ok() && !may_not_run) return inferred;
   return graph_.node(node).outputs;
 }
 
@@ -241,6 +243,7 @@ void Importer::inline_call(const Proto& node, const onnx::FunctionProto& functio
   const Call call{node, function, scope, qualified(name, scope) + "/", depth};
   Scope inner{.body = scope.body, .opsets = &function.opset_import, .call = &call};
   inner.depth = scope.depth;
+  inner.branch = scope.branch;
   for (size_t i = 0; i < function.input.size(); ++i) {
     define(function.input[i].view(), i < inputs.size() ? inputs[i] : kNoValue, inner, where(node, scope));
   }

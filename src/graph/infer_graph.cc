@@ -161,6 +161,17 @@ Status merge_outputs(Graph& graph, NodeId node, std::vector<Infer::Out>& results
   return {};
 }
 
+// Sizes that cannot be right in a branch say that it is never taken, not that the model is wrong; a run that
+// takes it reports them.
+bool in_branch(const Graph& graph, BodyId body) {
+  while (graph.body(body).owner != kNoNode) {
+    const Node& owner = graph.node(graph.body(body).owner);
+    if (owner.type == "If" && owner.domain.empty()) return true;
+    body = owner.body;
+  }
+  return false;
+}
+
 }  // namespace
 
 Status infer_node(Graph& graph, NodeId node) {
@@ -196,7 +207,11 @@ Status infer_node(Graph& graph, NodeId node) {
 
 Status infer_body(Graph& graph, BodyId body) {
   const std::vector<NodeId> nodes = graph.body(body).nodes;
-  for (NodeId n : nodes) SX_TRY(infer_node(graph, n));
+  const bool may_not_run = in_branch(graph, body);
+  for (NodeId n : nodes) {
+    Status status = infer_node(graph, n);
+    if (!status.ok() && !may_not_run) return status;
+  }
   return {};
 }
 
