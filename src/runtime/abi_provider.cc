@@ -184,16 +184,16 @@ class AbiProvider final : public Provider {
     const NodeHandle handle{&context.graph, context.node, &context.weights};
     sx_kernel* kernel = nullptr;
     clear_error();
-    return adopt(table_.compile(table_.self, handle.as_c(), in.data(), out.data(), &kernel), kernel,
-                 "compile");
+    const sx_code code = table_.compile(table_.self, handle.as_c(), in.data(), out.data(), &kernel);
+    return adopt(code, kernel, "compile");
   }
 
   Result<std::unique_ptr<Kernel>> compile_reorder(DType type, const Layout& from, const Layout& to) override {
     if (!table_.compile_reorder) return error(Code::unsupported, "provider '{}' does not reorder", name_);
     sx_kernel* kernel = nullptr;
     clear_error();
-    return adopt(table_.compile_reorder(table_.self, sx_dtype(type), to_c(from), to_c(to), &kernel), kernel,
-                 "compile_reorder");
+    const sx_code code = table_.compile_reorder(table_.self, sx_dtype(type), to_c(from), to_c(to), &kernel);
+    return adopt(code, kernel, "compile_reorder");
   }
 
   size_t own_bytes(DType type, const Layout& layout, std::span<const int64_t> dims) const override {
