@@ -27,6 +27,7 @@ struct Case {
 
 struct Verdict {
   bool passed = true;
+  bool unsupported = false;  // an operator or type that is not here
   double of_largest = 0;     // worst error of any output
   double versus_truth = -1;  // the same against the float64 evaluation, if asked for
   std::string why;
@@ -110,6 +111,7 @@ class Test final : public Command {
     if (!s.ok()) {
       v.passed = false;
       v.of_largest = INFINITY;
+      v.unsupported = s.code() == Code::unsupported;
       v.why = s.to_string();
     }
     return v;
@@ -179,7 +181,7 @@ class Test final : public Command {
   }
 
   Outcome report(const Common& common, Terminal& out, const std::vector<Case>& cases, const std::vector<Verdict>& verdicts) {
-    size_t passed = 0, failed = 0, skipped = 0;
+    size_t passed = 0, failed = 0, skipped = 0, unsupported = 0;
     Json j;
     j.open_object().key("cases").open_array();
     Table table({"", "case", "error", "of truth", ""}, {false, false, true, true});
@@ -191,23 +193,24 @@ class Test final : public Command {
         v.passed = false;
         v.why = "is on the list of cases that may fail, but passes: take it off";
       }
-      ++(skip ? skipped : v.passed ? passed : failed);
-      j.open_object().text("case", cases[i].name).boolean("passed", v.passed).number("error", v.of_largest).text("why", v.why).close_object();
+      ++(skip ? skipped : v.passed ? passed : v.unsupported ? unsupported : failed);
+      j.open_object().text("case", cases[i].name).boolean("passed", v.passed).boolean("unsupported", v.unsupported).number("error", v.of_largest).text("why", v.why).close_object();
       const bool worth = !v.passed || !common.quiet;
       if (!worth || (cases.size() > 60 && v.passed)) continue;
       std::string first = v.why.substr(0, v.why.find('\n'));
-      table.row({skip ? "skip" : v.passed ? "pass" : "FAIL", escaped(cases[i].name), std::isinf(v.of_largest) ? "" : format("{:.1e}", v.of_largest),
+      table.row({skip ? "skip" : v.passed ? "pass" : v.unsupported ? "none" : "FAIL", escaped(cases[i].name), std::isinf(v.of_largest) ? "" : format("{:.1e}", v.of_largest),
                  v.versus_truth >= 0 ? format("{:.1e}", v.versus_truth) : "", shorten(escaped(skip ? reason : first), 100)},
                 skip ? Style::dim : v.passed ? Style::plain : Style::bad);
     }
-    j.close_array().integer("passed", int64_t(passed)).integer("failed", int64_t(failed)).integer("skipped", int64_t(skipped)).close_object();
+    j.close_array().integer("passed", int64_t(passed)).integer("failed", int64_t(failed)).integer("skipped", int64_t(skipped)).integer("unsupported", int64_t(unsupported)).close_object();
     if (common.json) {
       out.line(j.str());
     } else {
       if (table.rows() > 0) table.print(out);
+      if (unsupported > 0) out.line(format("{} models need operators or types that are not here", unsupported));
       out.line(format("{} passed, {} failed{}", passed, failed, skipped ? format(", {} skipped", skipped) : ""));
     }
-    return done(failed > 0 ? kAnswerIsNo : kDone);
+    return done(failed + unsupported > 0 ? kAnswerIsNo : kDone);
   }
 
   SessionFlags session_;

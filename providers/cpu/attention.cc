@@ -88,6 +88,7 @@ class AttentionKernel final : public NamedKernel {
     s.scale = has_scale_ ? scale_ : 1.0f / std::sqrt(float(s.head_size));
     s.softcap = softcap_;
     s.causal = causal_;
+    s.blind_rows_are_zero = true;  // as the standard says
     if (operand_[kMask] >= 0) SX_TRY(use_mask(*in[size_t(operand_[kMask])], s));
     auto p = std::make_unique<AttentionPrepared>();
     p->plan = AttentionPlan(s);
