@@ -46,10 +46,11 @@ void combine(Chain<auto>& chain, Arithmetic kind, double number, bool inverse) {
   chain.has_number = true;
 }
 
-void flatten(const Expr& e, Arithmetic kind, Chain<Expr>& chain) {
+// An operator with a label is a value of its own, never part of the chain around it.
+void flatten(const Expr& e, Arithmetic kind, Chain<Expr>& chain, bool root = false) {
   if (is_number(e)) {
     combine(chain, kind, e->number, false);
-  } else if (arithmetic_of(*e) != kind) {
+  } else if (arithmetic_of(*e) != kind || (!root && !e->name.empty())) {
     chain.operands.push_back(e);
   } else {
     flatten(e->inputs[0], kind, chain);
@@ -175,7 +176,7 @@ class Matcher {
   bool match_chain(const Expr& e, ValueId v, Arithmetic kind) {
     const double start = kind == Arithmetic::product ? 1 : 0;
     Chain<Expr> wanted{start};
-    flatten(e, kind, wanted);
+    flatten(e, kind, wanted, true);
     size_t last_size = 0;
     for (int depth = kMostFlattened; depth >= 1; --depth) {
       Chain<ValueId> found{start};

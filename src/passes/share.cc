@@ -73,10 +73,46 @@ size_t share_constants(Graph& g) {
   return changed;
 }
 
+// Integer vectors that hold the same sizes are equal whatever computes them.
+size_t share_sizes(Graph& g) {
+  struct Known {
+    BodyId body;
+    ValueId value;
+  };
+  std::unordered_multimap<uint64_t, Known> seen;
+  size_t changed = 0;
+  for (BodyId b = 0; b < g.bodies(); ++b) {
+    const std::vector<NodeId> nodes = g.body(b).nodes;
+    for (NodeId n : nodes) {
+      if (g.node(n).outputs.size() != 1 || g.node(n).outputs[0] == kNoValue) continue;
+      const ValueId v = g.node(n).outputs[0];
+      const ValueInfo& info = g.value(v);
+      if (!info.has_elements || info.uses.empty() || g.is_output(v) || !info.type.shape.is_constant())
+        continue;
+      uint64_t h = hash_mix(uint64_t(info.type.elem), info.type.shape.rank());
+      for (Dim d : info.elements)
+        h = hash_mix(h, d.is_constant() ? uint64_t(d.constant()) : uint64_t(d.expr()->id) + (1ull << 40));
+      ValueId first = kNoValue;
+      for (auto [it, end] = seen.equal_range(h); it != end && first == kNoValue; ++it) {
+        const ValueInfo& other = g.value(it->second.value);
+        const bool equal_sizes = other.type == info.type && other.elements == info.elements;
+        if (it->second.body == b && equal_sizes) first = it->second.value;
+      }
+      if (first == kNoValue) {
+        seen.emplace(h, Known{b, v});
+      } else {
+        g.replace_uses(v, first);
+        ++changed;
+      }
+    }
+  }
+  return changed;
+}
+
 }  // namespace
 
 size_t share_equal(Graph& g, const Record& record) {
-  size_t changed = share_constants(g);
+  size_t changed = share_constants(g) + share_sizes(g);
   for (BodyId b = 0; b < g.bodies(); ++b) {
     std::unordered_multimap<uint64_t, NodeId> seen;
     const std::vector<NodeId> nodes = g.body(b).nodes;

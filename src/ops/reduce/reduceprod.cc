@@ -5,6 +5,19 @@
 
 namespace sx::ops::reduceprod {
 
+// Of a vector of sizes the number of elements: exporters compute it to merge axes.
+static Status infer(Infer& i) {
+  SX_TRY(infer_reduce(i));
+  const std::vector<Dim>* e = i.elements(0);
+  const Shape& made = i.out(0).shape;
+  const bool whole = made.known && (made.rank() == 0 || made.is_constant()) && i.rank_known(0) && i.rank(0) == 1;
+  if (!e || !whole || (made.rank() == 1 && !made.dims[0].is_constant(1))) return {};
+  Dim product = 1;
+  for (Dim d : *e) product = product * d;
+  if (e->size() > 1 || made.rank() == 0) i.set_elements(0, {product});
+  return {};
+}
+
 static Status eval(Eval& e) {
   return eval_reduce(e, [](auto x) {
     using T = std::remove_const_t<typename decltype(x)::element_type>;
@@ -20,7 +33,7 @@ extern const Op op = {
     .out = {{"reduced", "T"}},
     .types = {{"T", kFloats | kOldArithmetic}},
     .attrs = reduce_attrs(),
-    .infer = infer_reduce,
+    .infer = infer,
     .eval = eval,
     .history = {{.since = 18},
                 reduce_by_attribute(13),

@@ -112,10 +112,19 @@ class Finder {
     take(v);
     p_.q = skip_scale(product->inputs[0], false);
     const ValueId turned = skip_scale(product->inputs[1], false);
-    const Node* transpose = producer(g_, turned, "Transpose");
-    if (!transpose || !shape_of(g_, turned).known) return false;
-    p_.k = skip_scale(transpose->inputs[0], false);
-    p_.k_perm = permutation(*transpose, shape_of(g_, turned).rank());
+    if (!shape_of(g_, turned).known) return false;
+    if (const Node* transpose = producer(g_, turned, "Transpose")) {
+      p_.k = skip_scale(transpose->inputs[0], false);
+      p_.k_perm = permutation(*transpose, shape_of(g_, turned).rank());
+    } else if (const Node* reshape = producer(g_, turned, "Reshape");
+               reshape && producer(g_, reshape->inputs[0], "Transpose")) {
+      // Heads split off after the keys were turned: turned back here, and merge_batched_transpose makes it
+      // one turn.
+      p_.k = turned;
+      for (size_t i = 0; i < shape_of(g_, turned).rank(); ++i) p_.k_perm.push_back(int64_t(i));
+    } else {
+      return false;
+    }
     if (p_.k_perm.size() < 3) return false;
     std::swap(p_.k_perm[p_.k_perm.size() - 1], p_.k_perm[p_.k_perm.size() - 2]);
     return p_.scale > 0 && std::isfinite(p_.scale);

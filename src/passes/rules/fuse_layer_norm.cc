@@ -27,8 +27,8 @@ Patch add_bias(Graph& g, NodeId n) {
 }  // namespace
 
 Rule fuse_layer_norm() {
-  const Expr x = any("x"), w = weight("w");
-  const Expr centred = x - op("ReduceMean", {x}).as("mean");
+  const Expr x = any("x"), w = weight("w"), b = weight("b");
+  const Expr mean = op("ReduceMean", {x}).as("mean"), centred = x - mean;
   Rule all = rule({"Add"}, add_bias);
   for (const Expr& square : {pow(centred, 2.0), centred * centred}) {
     const Expr deviation = sqrt(op("ReduceMean", {square}).as("variance") + scalar("epsilon"));
@@ -39,6 +39,13 @@ Rule fuse_layer_norm() {
         return builder.op("LayerNormalization", {m["x"], m["w"]}, norm_attrs(m, axis));
       });
     }
+    // TensorFlow multiplies out: x·f + (b - mean·f).
+    const Expr factor = (op("Reciprocal", {deviation}) * w).as("factor");
+    all |= rewrite(x * factor + (b - mean * factor)).to([](Builder& builder, const Match& m) -> ValueId {
+      size_t axis = 0;
+      if (!normal_axis(m, {"mean", "variance"}, {"w", "b"}, axis)) return kNoValue;
+      return builder.op("LayerNormalization", {m["x"], m["w"], m["b"]}, norm_attrs(m, axis));
+    });
   }
   return all;
 }
