@@ -54,15 +54,18 @@ class Exporter {
     names_[v] = std::move(name);
   }
 
+  static std::string unique(const std::string& wanted, std::unordered_set<std::string>& taken) {
+    std::string name = wanted;
+    for (size_t i = 1; !taken.insert(name).second; ++i) name = format("{}_{}", wanted, i);
+    return name;
+  }
+
   const std::string& name_of(ValueId v) {
     // A layout is no part of the meaning: what Reorder makes is what it was given.
     if (!names_.contains(v)) {
       const NodeId p = g_.value(v).producer;
       if (p != kNoNode && is_reorder(g_.node(p))) return names_[v] = name_of(g_.node(p).inputs[0]);
-      const std::string& wanted = g_.value(v).name;
-      std::string name = wanted;
-      for (size_t i = 1; !taken_.insert(name).second; ++i) name = format("{}_{}", wanted, i);
-      names_[v] = std::move(name);
+      names_[v] = unique(g_.value(v).name, taken_);
     }
     return names_[v];
   }
@@ -90,8 +93,7 @@ class Exporter {
 
   // A nested graph must make its outputs itself.
   void own_output(ValueId v, onnx::GraphProto& graph) {
-    std::string name = g_.value(v).name;
-    for (size_t i = 1; !taken_.insert(name).second; ++i) name = format("{}_{}", g_.value(v).name, i);
+    const std::string name = unique(g_.value(v).name, taken_);
     onnx::NodeProto copy;
     copy.op_type = "Identity";
     copy.input.push_back(name_of(v));
@@ -156,7 +158,7 @@ class Exporter {
   Status node(NodeId n, std::vector<onnx::NodeProto>& list) {
     const Node& node = g_.node(n);
     onnx::NodeProto p;
-    if (!node.name.empty()) p.name = node.name;
+    if (!node.name.empty()) p.name = unique(node.name, node_names_);
     for (ValueId v : node.inputs) {
       SX_TRY(use(v, list));
       p.input.push_back(v == kNoValue ? onnx::Text("") : onnx::Text(name_of(v)));
@@ -184,7 +186,7 @@ class Exporter {
     size_t oldest = 0;
     for (size_t i = 1; i < node.op->history.size(); ++i) {
       const Version& version = node.op->history[i];
-      if (version.lift || version.removed || version.attrs || version.in || version.out) break;
+      if (version.lift || version.removed) break;
       if (!convert::check_node(version_of(*node.op, i), facts).empty()) break;
       oldest = i;
     }
@@ -297,7 +299,7 @@ class Exporter {
   const Graph& g_;
   onnx::Model model_;
   std::unordered_map<ValueId, std::string> names_;
-  std::unordered_set<std::string> taken_;
+  std::unordered_set<std::string> taken_, node_names_;
   std::unordered_set<ValueId> used_;
   std::vector<ValueId> initializers_;
   std::unordered_map<std::string, int> domains_;
