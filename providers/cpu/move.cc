@@ -25,10 +25,22 @@ std::string refuse_type(const Site& site, size_t i) {
   return "";
 }
 
+bool mentions_fresh(Dim d) {
+  if (d.is_constant()) return false;
+  for (const DimTerm& term : d.expr()->terms) {
+    for (const DimAtom* a : term.atoms) {
+      if (a->op == DimOp::symbol ? a->pool->is_fresh(a->symbol) : mentions_fresh(a->a) || mentions_fresh(a->b)) return true;
+    }
+  }
+  return false;
+}
+
 bool known_before_run(const Site& site, size_t i) {
   if (!site.has(i)) return true;
   const ValueInfo& v = site.graph.value(site.op().inputs[i]);
-  return v.is_constant() || v.has_elements;
+  if (v.is_constant()) return true;
+  // Sizes that only a run tells would have to be looked at in each run.
+  return v.has_elements && std::none_of(v.elements.begin(), v.elements.end(), [](Dim d) { return mentions_fresh(d); });
 }
 
 // Strides of both sides for one copy; dims of size 1 do not matter.

@@ -178,7 +178,11 @@ class ProgramBuilder {
     if (!node.op->view) return false;
     const ValueId from = node.inputs[size_t(node.op->view_of)];
     if (from == kNoValue || !placement_.layout(from).plain()) return false;
-    return node.op->view_keeps_order || readers_take_strides(node);
+    if (node.op->view_keeps_order) return true;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {  // starts, steps and the like must be known when planning
+      if (i != size_t(node.op->view_of) && !is_done(node.inputs[i])) return false;
+    }
+    return readers_take_strides(node);
   }
 
   // The memory space that a value lies in before anybody asks for it elsewhere.

@@ -137,20 +137,27 @@ struct Planner {
     for (SlotId i = 0; i < slots().size(); ++i) {  // a view comes after what it looks at
       const Slot& slot = slots()[i];
       if (slot.alias_of == kNoSlot || slot.kind == Slot::Kind::late) continue;
-      SX_TRY(compute_view(graph, slot, plan.views[slot.alias_of], plan.views[i], plan.addresses[i].offset));
+      SX_TRY(compute_view(graph, slot, plan.symbols, plan.views[slot.alias_of], plan.views[i], plan.addresses[i].offset));
     }
     return {};
   }
 
-  static Status compute_view(const Graph& graph, const Slot& slot, const View& from, View& to, int64_t& offset) {
+  static Status compute_view(const Graph& graph, const Slot& slot, std::span<const int64_t> symbols, const View& from,
+                             View& to, int64_t& offset) {
     const Node& node = graph.node(slot.view_node);
     const Dims strides = from.strides.empty() ? contiguous_strides(from.dims) : from.strides;
     auto ints = [&](size_t input, std::vector<int64_t>& v) {
       if (input >= node.inputs.size() || node.inputs[input] == kNoValue) return false;
       const ValueInfo& info = graph.value(node.inputs[input]);
+      v.clear();
+      if (!info.is_constant() && info.has_elements) {
+        for (Dim d : info.elements) {
+          if (!sx::evaluate(d, symbols, v.emplace_back())) return false;
+        }
+        return true;
+      }
       if (!info.is_constant() || !info.constant.is_tensor()) return false;
       const Tensor& t = info.constant.tensor;
-      v.clear();
       if (t.type() == DType::i64) v.assign(t.as<int64_t>().begin(), t.as<int64_t>().end());
       else if (t.type() == DType::i32) v.assign(t.as<int32_t>().begin(), t.as<int32_t>().end());
       else return false;
@@ -401,8 +408,9 @@ Result<std::shared_ptr<Plan>> Program::make_plan(const RunRequest& request) {
   return plan;
 }
 
-Status make_late_view(const Graph& graph, const Slot& slot, const View& from, View& to, int64_t& offset) {
-  return Planner::compute_view(graph, slot, from, to, offset);
+Status make_late_view(const Graph& graph, const Slot& slot, std::span<const int64_t> symbols, const View& from, View& to,
+                      int64_t& offset) {
+  return Planner::compute_view(graph, slot, symbols, from, to, offset);
 }
 
 }  // namespace sx

@@ -11,7 +11,8 @@
 
 namespace sx {
 
-Status make_late_view(const Graph& graph, const Slot& slot, const View& from, View& to, int64_t& offset);
+Status make_late_view(const Graph& graph, const Slot& slot, std::span<const int64_t> symbols, const View& from, View& to,
+                      int64_t& offset);
 
 namespace {
 
@@ -96,7 +97,7 @@ Status Program::run_view(Frame& frame, size_t index) {
     }
   }
   int64_t offset = 0;
-  SX_TRY(make_late_view(*machine_->graph, slot, from, to, offset));
+  SX_TRY(make_late_view(*machine_->graph, slot, frame.symbols, from, to, offset));
   to.data = static_cast<char*>(from.data) + offset;
   return {};
 }
