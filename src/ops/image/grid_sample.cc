@@ -48,7 +48,7 @@ static void find_taps(std::span<const SampleAxis> axes, const double* grid, cons
     double x = axis.position(grid[axes.size() - 1 - d]);  // the grid names the last axis first
     if (!std::isfinite(x)) x = -1e9;
     if (mode == "nearest") x = std::nearbyint(x);
-    x = axis.inside(x);
+    if (mode != "cubic") x = axis.inside(x);  // cubic taps are each brought inside
     const int64_t base = int64_t(std::floor(x));
     const int64_t first = mode == "cubic" ? base - 1 : base;
     const int64_t last = mode == "cubic" ? base + 2 : mode == "linear" ? base + 1 : base;

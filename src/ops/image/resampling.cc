@@ -12,14 +12,16 @@ namespace {
 
 // Where output position x lies among the inputs.
 Result<double> source_of(const ResizeAxis& a, std::string_view mode, int64_t x) {
-  const double at = double(x), in = double(a.in), out = double(a.out);
+  const double at = double(x), in = double(a.in);
+  // The length that the scale gives, which need not be whole: the standard's cases are computed with it.
+  const double out = a.scale * in;
   if (mode == "half_pixel") return (at + 0.5) / a.scale - 0.5;
   if (mode == "pytorch_half_pixel") return a.out > 1 ? (at + 0.5) / a.scale - 0.5 : 0.0;
   if (mode == "align_corners") return a.out > 1 ? at * (in - 1) / (out - 1) : 0.0;
   if (mode == "asymmetric") return at / a.scale;
   if (mode == "tf_half_pixel_for_nn") return (at + 0.5) / a.scale;
   if (mode == "half_pixel_symmetric") {
-    const double adjustment = out / (a.scale * in);
+    const double adjustment = double(a.out) / out;
     return in / 2 * (1 - adjustment) + (at + 0.5) / a.scale - 0.5;
   }
   if (mode == "tf_crop_and_resize") {

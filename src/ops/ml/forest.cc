@@ -239,13 +239,13 @@ Status Forest::score(const double* row, Aggregate aggregate, std::vector<double>
         const bool better = aggregate == Aggregate::min ? w.value < sum : w.value > sum;
         if (!seen[w.target] || better) sum = w.value;
       } else {
-        sum += w.value;
+        sum = plus(sum, w.value);
       }
       seen[w.target] = true;
     }
   }
   if (aggregate == Aggregate::average) {
-    for (double& s : sums) s /= double(roots.size());
+    for (double& s : sums) s = plus(s / double(roots.size()), 0);
   }
   return {};
 }

@@ -17,7 +17,8 @@ static Status infer(Infer& i) {
 
 static Status eval(Eval& e) {
   const size_t n = size_t(targets_of(e.attrs()));
-  SX_ASSIGN(const Forest forest, Forest::of_tensors(e.attrs(), n));
+  SX_ASSIGN(Forest forest, Forest::of_tensors(e.attrs(), n));
+  forest.single = !is_wide(e) && e.in(0).type() != DType::f64;
   const int64_t aggregate = e.integer("aggregate_function"), post = e.integer("post_transform");
   if (aggregate < 0 || aggregate > 3) return e.fail("aggregate_function {} is unknown", aggregate);
   if (post < 0 || post > 4) return e.fail("post_transform {} is unknown", post);

@@ -23,6 +23,7 @@ struct Decision {
   std::vector<double> base;
   bool one_class_weights = false;  // leaves speak of one class alone
   bool all_positive = true;
+  const Forest* forest = nullptr;
 
   // Sums of a row become scores, and its label is written.
   Second decide(std::vector<double>& sums, const std::vector<bool>& seen, int64_t row, LabelWriter& y) const;
@@ -33,11 +34,11 @@ struct Decision {
 
 void Decision::add_base_of_two(std::vector<double>& sums, const std::vector<bool>& seen) const {
   if (base.size() == 2 && seen[1]) {
-    sums[1] = base[1] + sums[0];
+    sums[1] = forest->plus(base[1], sums[0]);
     sums[0] = seen[0] ? -sums[1] : 0;
     return;
   }
-  if (!base.empty() && seen[0]) sums[0] += base[0];
+  if (!base.empty() && seen[0]) sums[0] = forest->plus(sums[0], base[0]);
   if (base.size() < 2 && !seen[1]) sums.resize(1);
 }
 
@@ -47,7 +48,7 @@ Second Decision::decide(std::vector<double>& sums, const std::vector<bool>& seen
     size_t top = 0;
     bool found = false;
     for (size_t k = 0; k < sums.size(); ++k) {
-      if (!base.empty()) sums[k] += base[k];
+      if (!base.empty()) sums[k] = forest->plus(sums[k], base[k]);
       if (base.empty() && !seen[k]) continue;
       if (!found || sums[k] > sums[top]) top = k;
       found = true;
@@ -56,7 +57,7 @@ Second Decision::decide(std::vector<double>& sums, const std::vector<bool>& seen
     return Second::no;
   }
   if (labels.size() == 1) {
-    if (!base.empty()) sums[0] += base[0];
+    if (!base.empty()) sums[0] = forest->plus(sums[0], base[0]);
     y.put(row, sums[0] > 0 ? "1" : "0", sums[0] > 0);
     return Second::no;
   }
@@ -80,7 +81,9 @@ static Status eval(Eval& e) {
   if (decision.base.size() > (n > 2 ? 0 : 2) && decision.base.size() != n) {
     return e.fail("{} base_values for {} classes", decision.base.size(), n);
   }
-  SX_ASSIGN(const Forest forest, Forest::of_lists(e.attrs(), "class", n));
+  SX_ASSIGN(Forest forest, Forest::of_lists(e.attrs(), "class", n));
+  forest.single = !is_wide(e) && e.in(0).type() != DType::f64;
+  decision.forest = &forest;
   SX_ASSIGN(const Post post, post_named(e.text("post_transform")));
   for (const Forest::Weight& w : forest.weights)
     decision.all_positive = decision.all_positive && w.value >= 0;

@@ -25,9 +25,10 @@ static Result<Forest::Aggregate> aggregate_named(const Eval& e) {
 
 static Status eval(Eval& e) {
   const size_t n = size_t(targets_of(e.attrs()));
-  SX_ASSIGN(const Forest forest, Forest::of_lists(e.attrs(), "target", n));
+  SX_ASSIGN(Forest forest, Forest::of_lists(e.attrs(), "target", n));
   SX_ASSIGN(const Post post, post_named(e.text("post_transform")));
   SX_ASSIGN(const Forest::Aggregate aggregate, aggregate_named(e));
+  forest.single = !is_wide(e) && e.in(0).type() != DType::f64;
   const std::vector<double> base = numbers_of(e.attrs(), "base_values");
   if (!base.empty() && base.size() != n) return e.fail("{} base_values for {} targets", base.size(), n);
   const Columns m = columns_of(e.in(0));
@@ -40,7 +41,8 @@ static Status eval(Eval& e) {
   for (int64_t row = 0; row < m.rows; ++row) {
     SX_TRY(forest.score(x.data() + row * m.cols, aggregate, sums, seen));
     for (size_t t = 0; t < base.size(); ++t) {
-      if (seen[t] || n == 1) sums[t] += base[t];  // a target that no leaf spoke of stays 0, as in onnxruntime
+      if (seen[t] || n == 1)
+        sums[t] = forest.plus(sums[t], base[t]);  // a target that no leaf spoke of stays 0, as in onnxruntime
     }
     finish_scores(post, sums, Second::no);
     std::copy(sums.begin(), sums.end(), y.data() + size_t(row) * n);
