@@ -52,8 +52,7 @@ struct Forest {
   // Adds up all trees for a row; `seen` says which targets any leaf spoke of.
   Status score(const double* row, Aggregate aggregate, std::vector<double>& sums,
                std::vector<bool>& seen) const;
-  // Sums are rounded to float32 at each step, as onnxruntime adds: a tie of five tenths and a half is decided
-  // by it.
+  // Sums are rounded to float32 at each step, as onnxruntime adds: five votes of 0.1f are 0.5 and no more.
   bool single = true;
   double plus(double a, double b) const { return single ? double(float(a + b)) : a + b; }
 };
