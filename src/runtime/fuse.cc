@@ -102,6 +102,8 @@ NodeId make_group(Graph& graph, const std::vector<NodeId>& members) {
   graph.node(group).name = name;
   const ValueId fused = graph.node(group).outputs[0];
   graph.value(fused).type = graph.value(result).type;
+  graph.value(fused).elements = graph.value(result).elements;
+  graph.value(fused).has_elements = graph.value(result).has_elements;
   std::swap(graph.value(fused).name, graph.value(result).name);
   graph.replace_uses(result, fused);
   for (auto it = members.rbegin(); it != members.rend(); ++it) graph.remove_node(*it);
