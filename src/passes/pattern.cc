@@ -38,7 +38,8 @@ Arithmetic arithmetic_of(const Formula& f) {
   return Arithmetic::none;
 }
 
-void combine(Chain<auto>& chain, Arithmetic kind, double number, bool inverse) {
+template <class Operand>
+void combine(Chain<Operand>& chain, Arithmetic kind, double number, bool inverse) {
   if (kind == Arithmetic::product)
     chain.number *= inverse ? 1 / number : number;
   else
