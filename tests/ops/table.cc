@@ -44,20 +44,6 @@ std::vector<std::string_view> split(std::string_view text, std::string_view mark
   return parts;
 }
 
-std::string unquoted(std::string_view s) {
-  if (s.size() < 2 || s.front() != '"' || s.back() != '"') return std::string(s);
-  std::string out;
-  for (size_t k = 1; k + 1 < s.size(); ++k) {
-    if (s[k] == '\\' && k + 2 < s.size()) {
-      ++k;
-      out += s[k] == 'n' ? '\n' : s[k] == 't' ? '\t' : s[k];
-    } else {
-      out += s[k];
-    }
-  }
-  return out;
-}
-
 bool read_double(std::string_view s, double& v) {
   if (!s.empty() && s.front() == '+') s.remove_prefix(1);
   const auto r = std::from_chars(s.data(), s.data() + s.size(), v);
@@ -203,6 +189,27 @@ Status parse_title(std::string_view text, TableCase& c) {
 }
 
 }  // namespace
+
+std::string unquoted(std::string_view s) {
+  if (s.size() < 2 || s.front() != '"' || s.back() != '"') return std::string(s);
+  std::string out;
+  for (size_t k = 1; k + 1 < s.size(); ++k) {
+    if (s[k] == '\\' && k + 2 < s.size()) {
+      ++k;
+      out += s[k] == 'n' ? '\n' : s[k] == 't' ? '\t' : s[k];
+    } else {
+      out += s[k];
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> items_of(std::string_view list) {
+  if (list.size() >= 2 && list.front() == '[') list = list.substr(1, list.size() - 2);
+  std::vector<std::string> items;
+  for (std::string_view item : split(list, ",")) items.push_back(unquoted(item));
+  return items;
+}
 
 Result<Value> parse_value(std::string_view text) {
   const bool sequence = text.starts_with("seq("), optional = text.starts_with("opt(");

@@ -8,10 +8,10 @@
 // A line that starts at the margin opens a case: the operator, perhaps with the version that is meant
 // (Softmax-11, ai.onnx.ml.Scaler), then attributes name=value; lists are [1,2], a tensor is f32[2]{1 2}, an
 // element type stands for its number. Then come its values in order: outputs are called y, y1, y2 …, every
-// other name is an input; `-` is an input or output that is left out; `const` before a name makes it an
-// initializer. One number fills a whole tensor; numbers go on over lines that start with `|`.
-// `within 1e-3` sets the tolerance. `not in float64` says that the case is about a narrower type's rounding.
-// `error: text` instead of outputs: the case must fail, and say so.
+// other name is an input; texts may stand in quotes; `-` is an input or output that is left out; `const`
+// before a name makes it an initializer. One number fills a whole tensor; numbers go on over lines that start
+// with `|`. `within 1e-3` sets the tolerance. `not in float64` says that the case is about a narrower type's
+// rounding. `error: text` instead of outputs: the case must fail, and say so.
 #pragma once
 #include <string>
 #include <vector>
@@ -46,5 +46,7 @@ Result<std::vector<TableCase>> read_table(const std::string& path);
 Result<onnx::Model> model_of(const TableCase& c);
 // "f32[2,2] 1 2 / 3 4", "seq(f32 1; f32[2] 1 2)", "opt()"
 Result<Value> parse_value(std::string_view text);
+std::string unquoted(std::string_view text);               // without the quotes, if it has them
+std::vector<std::string> items_of(std::string_view list);  // of "[1, 2]"
 
 }  // namespace sx::testing

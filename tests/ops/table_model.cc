@@ -38,19 +38,6 @@ bool read_number(std::string_view s, T& v) {
   return r.ec == std::errc() && r.ptr == s.data() + s.size();
 }
 
-std::vector<std::string> items_of(std::string_view text) {
-  std::vector<std::string> items;
-  if (text.size() >= 2 && text.front() == '[') text = text.substr(1, text.size() - 2);
-  while (!text.empty()) {
-    const size_t comma = text.find(',');
-    std::string item(text.substr(0, comma));
-    while (!item.empty() && item.front() == ' ') item.erase(0, 1);
-    items.push_back(item);
-    text = comma == text.npos ? std::string_view() : text.substr(comma + 1);
-  }
-  return items;
-}
-
 Status set_integer(std::string_view text, int64_t& v) {
   DType type;
   if (read_number(text, v)) return {};
@@ -80,7 +67,7 @@ Result<onnx::AttributeProto> attribute(const std::string& name, std::string_view
       return a;
     }
     case AttrKind::text:
-      a.s = std::string(text);
+      a.s = unquoted(text);
       set_kind(onnx::AttributeType::s);
       return a;
     case AttrKind::integers: {
