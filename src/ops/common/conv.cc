@@ -69,6 +69,7 @@ Status infer_conv(Infer& i, size_t x, size_t w, size_t b, DType elem) {
   std::vector<Dim> dims(rank);
   dims[0] = i.rank_known(x) ? i.dim(x, 0) : i.fresh("n");
   dims[1] = i.rank_known(w) ? i.dim(w, 0) : i.fresh("m");
+  if (i.rank_known(b) && i.rank(b) != 1) return i.fail("the bias has rank {}, 1 expected", i.rank(b));
   if (i.rank_known(b))
     SX_TRY(i.require_equal(i.dim(b, 0), dims[1], "the length of the bias and the features"));
   SX_ASSIGN(const std::vector<int64_t> kernel, kernel_of(i, w));

@@ -68,6 +68,18 @@ Status infer_comparison(Infer& i, std::optional<bool> (*decide)(Dim a, Dim b)) {
   return {};
 }
 
+Status require_spreads(Infer& i, const Shape& small, const Shape& to, std::string_view what) {
+  if (!small.known || !to.known) return {};
+  bool fits = small.rank() <= to.rank();
+  for (size_t k = 0; fits && k < small.rank(); ++k) {
+    const Dim a = small.dims[k], b = to.dims[to.rank() - small.rank() + k];
+    fits = !a.is_constant() || !b.is_constant() || a == b || a.is_constant(1);
+  }
+  if (!fits) return i.fail("{}: {} does not spread over {}", what, to_string(small), to_string(to));
+  SX_TRY(i.broadcast(to, small, what));
+  return {};
+}
+
 std::optional<bool> decide_equal(Dim a, Dim b) {
   if (a == b) return true;
   if (always_positive(a - b) || always_positive(b - a)) return false;

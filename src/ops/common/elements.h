@@ -18,6 +18,9 @@ Status infer_arithmetic_unary(Infer& i, std::optional<Dim> (*map)(Dim a));
 // A comparison: boolean contents (0 or 1) where every pair is decided for all bindings.
 Status infer_comparison(Infer& i, std::optional<bool> (*decide)(Dim a, Dim b));
 
+// `small` must broadcast to `to` without making it larger: an error now, or guards for what is symbolic.
+Status require_spreads(Infer& i, const Shape& small, const Shape& to, std::string_view what);
+
 std::optional<bool> decide_equal(Dim a, Dim b);
 std::optional<bool> decide_less(Dim a, Dim b);
 

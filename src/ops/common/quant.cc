@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "base/format.h"
-#include "ops/common/spread.h"
 #include "ops/engine/codec.h"
 
 namespace sx::ops {
@@ -35,18 +34,30 @@ Result<ScaleMap> ScaleMap::of(std::span<const int64_t> x, std::span<const int64_
   return m;
 }
 
-std::vector<int32_t> centred(const Tensor& t, const Tensor* zero_point, size_t axis) {
+Result<Spread> along_axis(const Tensor& parameter, const Tensor& t, size_t axis) {
+  Dims dims(parameter.dims());
+  if (parameter.count() == 1) {
+    dims.clear();
+  } else if (dims.size() == 1 && axis < t.rank()) {
+    dims.resize(t.rank() - axis, 1);
+  }
+  bool fits = dims.size() <= t.rank();
+  for (size_t k = 0; fits && k < dims.size(); ++k) {
+    fits = dims[k] == 1 || dims[k] == t.dims()[t.rank() - dims.size() + k];
+  }
+  if (!fits) {
+    return error(Code::invalid_argument, "a scale or zero point {} does not fit the tensor {}",
+                 to_string(parameter.dims()), to_string(t.dims()));
+  }
+  return Spread(dims, t.dims());
+}
+
+Result<std::vector<int32_t>> centred(const Tensor& t, const Tensor* zero_point, size_t axis) {
   const Reader<int64_t> x(t);
   std::vector<int32_t> y(x.begin(), x.end());
   if (!zero_point) return y;
+  SX_ASSIGN(const Spread at, along_axis(*zero_point, t, axis));
   const Reader<int64_t> zero(*zero_point);
-  Dims dims(zero_point->dims());
-  if (zero.size() == 1) {
-    dims.clear();
-  } else if (dims.size() == 1 && axis < t.rank()) {
-    dims.resize(t.rank() - axis, 1);  // the vector lies along the axis
-  }
-  const Spread at(dims, t.dims());
   for (size_t k = 0; k < y.size(); ++k) y[k] -= int32_t(zero[size_t(at.at(int64_t(k)))]);
   return y;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ops/common/spread.h"
 #include "tensor/tensor.h"
 
 namespace sx::ops {
@@ -26,9 +27,12 @@ class ScaleMap {
   int64_t inner_ = 1, size_ = 1, block_ = 0, blocks_ = 1;
 };
 
-// The elements of an integer tensor with their zero point taken off. The zero point is one number, a vector
-// along `axis`, or broadcasts.
-std::vector<int32_t> centred(const Tensor& t, const Tensor* zero_point, size_t axis);
+// One number, a vector along `axis` of `t`, or what broadcasts to `t`: scales and zero points of a matrix or
+// weight.
+Result<Spread> along_axis(const Tensor& parameter, const Tensor& t, size_t axis);
+
+// The elements of an integer tensor with their zero point (see along_axis) taken off.
+Result<std::vector<int32_t>> centred(const Tensor& t, const Tensor* zero_point, size_t axis);
 
 // rint(x) + zero kept within the integer type; NaN becomes the zero point.
 double quantised(double x, double zero, DType type);

@@ -20,6 +20,9 @@ static Status eval(Eval& e) {
   const Tensor &x = e.in(0), &scale = e.in(1);
   SX_ASSIGN(const ScaleMap map,
             ScaleMap::of(x.dims(), scale.dims(), e.integer("axis"), e.integer("block_size")));
+  if (e.has(2) && e.in(2).count() != scale.count()) {
+    return e.fail("the zero point has {} elements, the scale {}", e.in(2).count(), scale.count());
+  }
   return with_class<kFloatClasses>(e, e.out(0).type(), [&](auto nothing) -> Status {
     using T = decltype(nothing);
     const Reader<double> from(x), zeros(e.has(2) ? e.in(2) : Tensor());

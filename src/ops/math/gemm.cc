@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gemm: alpha * A' * B' + beta * C, where ' transposes if asked and C spreads over the product.
+#include "ops/common/elements.h"
 #include "ops/common/elementwise.h"
 #include "ops/common/legacy.h"
 #include "ops/engine/contract.h"
@@ -20,7 +21,7 @@ static Status infer(Infer& i) {
   const Shape out({m, n});
   if (i.rank_known(2)) {
     if (i.rank(2) > 2) return i.fail("C has rank {}, at most 2 expected", i.rank(2));
-    SX_TRY(i.broadcast(out, i.in(2).shape, "the product and C"));
+    SX_TRY(require_spreads(i, i.in(2).shape, out, "C and the product"));
   }
   i.set_tensor(0, i.elem(0), out);
   return {};

@@ -11,8 +11,8 @@ static Status infer(Infer& i) { return infer_matmul(i, 0, 1, DType::i32); }
 
 static Status eval(Eval& e) {
   const Tensor &a = e.in(0), &b = e.in(1);
-  const auto x = centred(a, e.has(2) ? &e.in(2) : nullptr, a.rank() < 2 ? 0 : a.rank() - 2);
-  const auto y = centred(b, e.has(3) ? &e.in(3) : nullptr, b.rank() - 1);
+  SX_ASSIGN(const auto x, centred(a, e.has(2) ? &e.in(2) : nullptr, a.rank() < 2 ? 0 : a.rank() - 2));
+  SX_ASSIGN(const auto y, centred(b, e.has(3) ? &e.in(3) : nullptr, b.rank() - 1));
   matmul_numbers(x.data(), a.dims(), y.data(), b.dims(), e.out(0).mutable_as<int32_t>().data());
   return {};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PRelu: x above zero, slope * x below; the slope spreads over x.
+#include "ops/common/elements.h"
 #include "ops/common/elementwise.h"
 #include "ops/common/legacy.h"
 
@@ -12,6 +13,11 @@ static Status lift_from_6(Lift& l) {
   return align_at_axis(l, 1, 1);
 }
 
+static Status infer(Infer& i) {
+  SX_TRY(require_spreads(i, i.in(1).shape, i.in(0).shape, "slope and X"));
+  return infer_same(i);
+}
+
 static Status eval(Eval& e) {
   return map2(e, [](auto x, auto slope) { return x < 0 ? wrap_mul(x, slope) : x; });
 }
@@ -21,7 +27,7 @@ extern const Op op = {
     .in = {{"X", "T"}, {"slope", "T"}},
     .out = {{"Y", "T"}},
     .types = {{"T", kFloats | kOldArithmetic}},
-    .infer = infer_same,
+    .infer = infer,
     .eval = eval,
     .history = {{.since = 16},
                 {.since = 9, .types = {{"T", kOldFloats | kOldArithmetic}}},

@@ -3,7 +3,6 @@
 #include "graph/op.h"
 #include "ops/common/matmul.h"
 #include "ops/common/quant.h"
-#include "ops/common/spread.h"
 #include "ops/engine/contract.h"
 
 namespace sx::ops::qlinear_matmul {
@@ -14,18 +13,11 @@ static Status infer(Infer& i) { return infer_matmul(i, kA, kB, i.elem(kYZero)); 
 
 // Real numbers: sums of products of bytes are exact in float64, and float8 needs it. A vector of scales or
 // zero points lies along the rows of A and the columns of B.
-static std::vector<double> real(const Eval& e, size_t x, size_t axis) {
+static Result<std::vector<double>> real(const Eval& e, size_t x, size_t axis) {
   const Tensor& t = e.in(x);
   const Reader<double> from(t), scale(e.in(x + 1)), zero(e.in(x + 2));
-  const auto along = [&](const Tensor& p) {
-    Dims dims(p.dims());
-    if (p.count() == 1)
-      dims.clear();
-    else if (dims.size() == 1)
-      dims.resize(t.rank() - axis, 1);
-    return Spread(dims, t.dims());
-  };
-  const Spread scale_at = along(e.in(x + 1)), zero_at = along(e.in(x + 2));
+  SX_ASSIGN(const Spread scale_at, along_axis(e.in(x + 1), t, axis));
+  SX_ASSIGN(const Spread zero_at, along_axis(e.in(x + 2), t, axis));
   std::vector<double> y(from.size());
   for (size_t k = 0; k < y.size(); ++k) {
     y[k] = (from[k] - zero[size_t(zero_at.at(int64_t(k)))]) * scale[size_t(scale_at.at(int64_t(k)))];
@@ -35,11 +27,13 @@ static std::vector<double> real(const Eval& e, size_t x, size_t axis) {
 
 static Status eval(Eval& e) {
   const Tensor &a = e.in(kA), &b = e.in(kB);
-  const auto x = real(e, kA, a.rank() < 2 ? 0 : a.rank() - 2), y = real(e, kB, b.rank() - 1);
+  SX_ASSIGN(const auto x, real(e, kA, a.rank() < 2 ? 0 : a.rank() - 2));
+  SX_ASSIGN(const auto y, real(e, kB, b.rank() - 1));
   const DType type = e.out(0).type();
   Writer<double> out(e.out(0));
   matmul_numbers(x.data(), a.dims(), y.data(), b.dims(), out.data());
   const Reader<double> scale(e.in(kYScale)), zero(e.in(kYZero));
+  if (scale.size() == 0 || zero.size() == 0) return e.fail("y_scale or y_zero_point is empty");
   const size_t columns = e.out(0).rank() > 0 ? size_t(e.out(0).dims().back()) : 1;
   for (size_t k = 0; k < out.size(); ++k) {
     const double s = scale[scale.size() == 1 ? 0 : k / columns % scale.size()];

@@ -33,6 +33,9 @@ static Status eval(Eval& e) {
   const Tensor &x = e.in(0), &scale = e.in(1);
   SX_ASSIGN(const ScaleMap map,
             ScaleMap::of(x.dims(), scale.dims(), e.integer("axis"), e.integer("block_size")));
+  if (e.has(2) && e.in(2).count() != scale.count()) {
+    return e.fail("the zero point has {} elements, the scale {}", e.in(2).count(), scale.count());
+  }
   const DType type = e.out(0).type();
   const DType precision = e.integer("precision") != 0 ? DType(e.integer("precision")) : scale.type();
   const EncodeOptions options = {.saturate = e.integer("saturate") != 0};

@@ -56,6 +56,9 @@ static Status infer(Infer& i) {
       (k.heads.constant() == 0 || q.heads.constant() % k.heads.constant() != 0)) {
     return i.fail("{} query heads do not divide among {} key heads", q.heads.constant(), k.heads.constant());
   }
+  for (const size_t p : {kPastKey, kPastValue}) {
+    if (i.rank_known(p) && i.rank(p) != 4) return i.fail("input {} has rank {}, 4 expected", p, i.rank(p));
+  }
   const Dim past = !i.has(kPastKey) ? Dim(0) : i.rank_known(kPastKey) ? i.dim(kPastKey, 2) : i.fresh("past");
   const Dim total = past + k.length;
   i.set_tensor(kY, elem,
@@ -189,16 +192,37 @@ static void finish_scores(const Eval& e, const Bias<T>& bias, int64_t b, int64_t
   show(3);
 }
 
+// The inputs beside Q, K and V, whose sizes inference leaves to the run.
+static Status check_extras(const Eval& e, const Heads& q, const Heads& k, const Heads& v, int64_t past) {
+  const auto expect = [&](size_t input, const Dims& dims) {
+    if (!e.has(input) || e.in(input).dims() == dims) return Status();
+    return e.fail("input {} is {}, {} expected", input, to_string(e.in(input).dims()), to_string(dims));
+  };
+  SX_TRY(expect(kPastKey, {k.batch, k.heads, past, k.size}));
+  SX_TRY(expect(kPastValue, {v.batch, v.heads, past, v.size}));
+  SX_TRY(expect(kValid, {q.batch}));
+  if (!e.has(kMask)) return {};
+  const Dims &mask = e.in(kMask).dims(), full = {q.batch, q.heads, q.length};
+  bool fits = mask.size() <= 4;
+  for (size_t axis = 0; fits && axis + 1 < mask.size(); ++axis) {
+    fits = mask[axis] == 1 || mask[axis] == full[axis + 4 - mask.size()];
+  }
+  if (!fits)
+    return e.fail("attn_mask {} does not spread over {} and the keys", to_string(mask), to_string(full));
+  return {};
+}
+
 static Status eval(Eval& e) {
   const Heads q = heads_of(e.in(kQ), e.integer("q_num_heads")),
               k = heads_of(e.in(kK), e.integer("kv_num_heads")),
               v = heads_of(e.in(kV), e.integer("kv_num_heads"));
-  if (q.size != k.size || k.heads < 1 || q.heads % k.heads != 0 || v.heads != k.heads ||
-      k.length != v.length) {
+  if (q.batch != k.batch || k.batch != v.batch || q.size != k.size || k.heads < 1 || q.heads % k.heads != 0 ||
+      v.heads != k.heads || k.length != v.length) {
     return e.fail("Q {}, K {} and V {} do not fit together", to_string(e.in(kQ).dims()),
                   to_string(e.in(kK).dims()), to_string(e.in(kV).dims()));
   }
   const int64_t past = e.has(kPastKey) ? e.in(kPastKey).dims()[2] : 0, total = past + k.length;
+  SX_TRY(check_extras(e, q, k, v, past));
   const double scale = e.has_attr("scale") ? double(e.floating("scale")) : 1 / std::sqrt(double(q.size));
   return with_class<kFloatClasses>(e, e.in(kQ).type(), [&](auto zero) -> Status {
     using T = decltype(zero);

@@ -11,8 +11,8 @@ static Status infer(Infer& i) { return infer_conv(i, 0, 1, 4, DType::i32); }
 
 static Status eval(Eval& e) {
   SX_ASSIGN(const Convolution c, convolution(e.attrs(), e.in(0).dims(), e.in(1).dims()));
-  const auto x = centred(e.in(0), e.has(2) ? &e.in(2) : nullptr, 0);
-  const auto w = centred(e.in(1), e.has(3) ? &e.in(3) : nullptr, 0);
+  SX_ASSIGN(const auto x, centred(e.in(0), e.has(2) ? &e.in(2) : nullptr, 0));
+  SX_ASSIGN(const auto w, centred(e.in(1), e.has(3) ? &e.in(3) : nullptr, 0));
   convolve(c, x.data(), w.data(), e.out(0).mutable_as<int32_t>().data());
   return {};
 }

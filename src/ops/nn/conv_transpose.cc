@@ -54,6 +54,10 @@ static Status infer(Infer& i) {
   std::vector<Dim> dims = {i.dim(0, 0), i.dim(1, 1) * Dim(i.integer("group"))};
   for (size_t k = 0; k + 2 < rank; ++k)
     dims.push_back(known ? out_size(w, extra, k, i.dim(0, k + 2)) : i.fresh("s"));
+  if (i.rank_known(2)) {
+    if (i.rank(2) != 1) return i.fail("B has rank {}, 1 expected", i.rank(2));
+    SX_TRY(i.require_equal(i.dim(2, 0), dims[1], "the length of B and the features"));
+  }
   i.set_tensor(0, i.elem(0), Shape(std::move(dims)));
   return {};
 }

@@ -17,6 +17,10 @@ static Status infer(Infer& i) {
 }
 
 static Status eval(Eval& e) {
+  for (size_t p = 1; p < 3; ++p) {
+    if (e.has(p) && e.in(p).count() != 1)
+      return e.fail("input {} has {} elements, 1 expected", p, e.in(p).count());
+  }
   const bool training = e.has(2) && number_at<uint64_t>(e.in(2)) != 0;
   const double ratio = e.has(1) ? number_at<double>(e.in(1)) : 0.5;
   uint8_t* mask = e.wanted(1) ? static_cast<uint8_t*>(e.out(1).mutable_data()) : nullptr;

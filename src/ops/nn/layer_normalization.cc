@@ -4,6 +4,7 @@
 
 #include "graph/infer.h"
 #include "graph/op.h"
+#include "ops/common/elements.h"
 #include "ops/common/spread.h"
 #include "ops/engine/codec.h"
 
@@ -17,10 +18,8 @@ static Status infer(Infer& i) {
     SX_ASSIGN(const size_t axis, i.axis(i.integer("axis"), kept.rank()));
     for (size_t k = axis; k < kept.rank(); ++k) kept.dims[k] = 1;
     for (size_t p = 1; p < 3; ++p) {
-      if (!i.rank_known(p)) continue;
-      if (i.rank(p) > i.rank(0))
-        return i.fail("input {} has rank {}, X has rank {}", p, i.rank(p), i.rank(0));
-      SX_TRY(i.broadcast(i.in(0).shape, i.in(p).shape, p == 1 ? "X and Scale" : "X and B"));
+      if (i.has(p))
+        SX_TRY(require_spreads(i, i.in(p).shape, i.in(0).shape, p == 1 ? "Scale and X" : "B and X"));
     }
   }
   for (size_t o = 1; o < i.outputs(); ++o) i.set_tensor(o, stash, kept);

@@ -13,7 +13,14 @@ static Status infer(Infer& i) { return infer_conv(i, kX, kW, kBias, i.elem(kYZer
 
 static Status eval(Eval& e) {
   SX_ASSIGN(const Convolution c, convolution(e.attrs(), e.in(kX).dims(), e.in(kW).dims()));
-  const auto x = centred(e.in(kX), &e.in(kXZero), 0), w = centred(e.in(kW), &e.in(kWZero), 0);
+  for (const size_t one : {kXScale, kXZero, kYScale, kYZero}) {
+    if (e.in(one).count() != 1) return e.fail("input {} has {} elements, 1 expected", one, e.in(one).count());
+  }
+  if (e.in(kWScale).count() != 1 && e.in(kWScale).count() != c.features) {
+    return e.fail("w_scale has {} elements, 1 or {} expected", e.in(kWScale).count(), c.features);
+  }
+  SX_ASSIGN(const auto x, centred(e.in(kX), &e.in(kXZero), 0));
+  SX_ASSIGN(const auto w, centred(e.in(kW), &e.in(kWZero), 0));
   std::vector<int32_t> sums(size_t(e.out(0).count()));
   convolve(c, x.data(), w.data(), sums.data());
   const Reader<double> scales(e.in(kWScale)), bias(e.has(kBias) ? e.in(kBias) : Tensor());

@@ -4,6 +4,7 @@
 
 #include "graph/infer.h"
 #include "graph/op.h"
+#include "ops/common/elements.h"
 #include "ops/common/spread.h"
 #include "ops/engine/codec.h"
 
@@ -13,9 +14,7 @@ static Status infer(Infer& i) {
   i.set_tensor(0, i.elem(1), i.in(0).shape);
   if (!i.rank_known(0)) return {};
   SX_TRY(i.axis(i.integer("axis"), i.rank(0)));
-  if (!i.rank_known(1)) return {};
-  if (i.rank(1) > i.rank(0)) return i.fail("scale has rank {}, X has rank {}", i.rank(1), i.rank(0));
-  SX_TRY(i.broadcast(i.in(0).shape, i.in(1).shape, "X and scale"));
+  SX_TRY(require_spreads(i, i.in(1).shape, i.in(0).shape, "scale and X"));
   return {};
 }
 

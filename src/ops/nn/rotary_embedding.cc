@@ -9,8 +9,11 @@ namespace sx::ops::rotary_embedding {
 static Status infer(Infer& i) {
   if (i.rank_known(0)) {
     if (i.rank(0) != 3 && i.rank(0) != 4) return i.fail("X has rank {}, 3 or 4 expected", i.rank(0));
-    if (i.rank(0) == 3 && i.integer("num_heads") < 1)
-      return i.fail("num_heads must be given for X of rank 3");
+    const int64_t heads = i.integer("num_heads");
+    if (i.rank(0) == 3 && heads >= 1 && i.dim(0, 2).is_constant() && i.dim(0, 2).constant() % heads != 0) {
+      return i.fail("{} features do not divide into {} heads", i.dim(0, 2).constant(), heads);
+    }
+    if (i.rank(0) == 3 && heads < 1) return i.fail("num_heads must be given for X of rank 3");
   }
   return infer_same(i);
 }
@@ -42,6 +45,9 @@ static Status eval(Eval& e) {
   std::vector<int64_t> positions;
   if (e.has(3)) {
     SX_ASSIGN(positions, e.ints_of(3));
+    if (int64_t(positions.size()) != x.batch * x.length) {
+      return e.fail("position_ids has {} elements, {} expected", positions.size(), x.batch * x.length);
+    }
   }
   const int64_t rows = e.in(1).count() / std::max<int64_t>(cached, 1);
   return with_class<kFloatClasses>(e, e.in(0).type(), [&](auto zero) -> Status {
