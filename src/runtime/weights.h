@@ -15,7 +15,7 @@ class WeightStore {
   WeightStore();
   ~WeightStore();
   // The packed form named `kind` (pack kind, vector level and parameters, as text) of `source`'s bytes. `fill` is
-  // called once, with memory of `bytes` bytes, where nobody has made it yet. Pages of a mapped source are released.
+  // called once, with memory of `bytes` bytes, where nobody has made it yet.
   Result<std::shared_ptr<const Buffer>> pack(const Tensor& source, const std::string& kind, size_t bytes,
                                              FunctionRef<Status(const void* source, void* packed)> fill);
   size_t packed_bytes() const;
