@@ -32,7 +32,7 @@ struct Session::State {
   std::mutex rebuild, planning;
   CompileSettings settings;
   // Programs for one set of input sizes each, most recently used last.
-  bool sizes_decide = false;
+  std::atomic<bool> sizes_decide = false;
   struct Special {
     std::vector<Dims> sizes;
     std::shared_ptr<Compiled> compiled;  // null: it could not be made
