@@ -54,6 +54,7 @@ static Status eval(Eval& e) {
   if (int64_t(image.size()) != n) return e.fail("{} batch_indices for {} regions", image.size(), n);
   const int64_t rows = e.integer("output_height"), cols = e.integer("output_width"),
                 ratio = e.integer("sampling_ratio");
+  if (rows < 1 || cols < 1) return e.fail("the output is {} by {} elements large", rows, cols);
   const bool half = e.text("coordinate_transformation_mode") == "half_pixel",
              greatest = e.text("mode") == "max";
   const double scale = e.floating("spatial_scale"), offset = half ? 0.5 : 0;

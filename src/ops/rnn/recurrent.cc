@@ -108,6 +108,10 @@ Result<Recurrent> Recurrent::of(const Eval& e, int64_t gates, std::span<const st
   r.directions = direction == "bidirectional" ? 2 : 1;
   r.backward_first = direction == "reverse";
   const int64_t d = r.directions, rows = gates * r.hidden;
+  int64_t products = 0;
+  if (!element_count(Dims{r.steps, r.batch, rows}, products) || products > (int64_t(1) << 32)) {
+    return e.fail("{} steps of {} sequences with {} gate rows are too many", r.steps, r.batch, rows);
+  }
   const Dims state = r.batch_first ? Dims{r.batch, d, r.hidden} : Dims{d, r.batch, r.hidden};
   SX_TRY(expect_dims(e, 1, "W", {d, rows, r.inputs}));
   SX_TRY(expect_dims(e, 2, "R", {d, rows, r.hidden}));
