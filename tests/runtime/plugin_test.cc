@@ -103,7 +103,8 @@ double share_of(const Session& session, std::string_view provider) {
 
 TEST_CASE("the cpu provider through the loopback gives the same bits") {
   for (const char* name : {"digits", "residual_20", "residual_64", "residual_free_size", "encoder_script",
-                           "encoder_written_out", "voice", "pipeline_forest", "loop_growing"}) {
+                           "encoder_written_out", "encoder_dynamo", "voice", "voice_squeeze", "loop_growing",
+                           "loop_long", "loop_until", "pipeline_forest", "pipeline_boosting"}) {
     CAPTURE(name);
     SessionOptions direct;
     direct.providers = {"cpu"};
@@ -160,16 +161,21 @@ TEST_CASE("the toy mixed with the others uses its memory, layout, groups, packin
   }
 }
 
-TEST_CASE("encoders and branches mixed with the toy") {
+TEST_CASE("encoders, branches, loops and pipelines mixed with the toy") {
   Toy toy;
-  for (const char* name : {"encoder_script", "encoder_dynamo", "encoder_written_out", "voice"}) {
+  for (const char* name :
+       {"encoder_script", "encoder_dynamo", "encoder_written_out", "voice", "voice_squeeze", "loop_growing",
+        "loop_long", "loop_until", "pipeline_forest", "pipeline_boosting"}) {
     CAPTURE(name);
-    auto session = session_of(name, with_toy());
-    const ModelCase c = load_case(name, *session);
-    CHECK(worst_error(run_all(*session, c.inputs), c.expected) < 1e-4);
-    CHECK(toy.counters().runs > 0);
-    CHECK(toy.counters().refused == 0);
-    CHECK(share_of(*session, "toy") > (std::string_view(name) == "voice" ? 0.0 : 1.0 / 3));
+    const bool encoder = std::string_view(name).substr(0, 7) == "encoder";
+    for (const bool rules : {true, false}) {
+      auto session = session_of(name, with_toy(1, rules));
+      const ModelCase c = load_case(name, *session);
+      CHECK(worst_error(run_all(*session, c.inputs), c.expected) < 1e-4);
+      CHECK(toy.counters().refused == 0);
+      CHECK(session->providers().front() == "toy");  // it did not fail on the way
+      if (encoder) CHECK(share_of(*session, "toy") > 1.0 / 3);
+    }
   }
 }
 
