@@ -55,6 +55,7 @@ class Bytes {
   void clear() { *this = Bytes(); }  // absent
 
   friend bool operator==(const Bytes& a, std::string_view b) { return a.view() == b; }
+  friend bool operator==(const Bytes& a, const std::string& b) { return a.view() == b; }
   friend bool operator==(const Bytes& a, const char* b) { return a.view() == b; }
   friend bool operator==(const Bytes& a, const Bytes& b) { return a.view() == b.view(); }
 

@@ -232,7 +232,8 @@ std::vector<ExternalFileReport> external_files(const Model& model, bool verify_c
     const auto file = model.external->open(f.location);
     const std::string sum = sha1_hex((*file)->bytes());
     if (sum != f.checksum) {
-      f.status = error(Code::invalid_model, "the checksum is {}, the model says {}", sum, onnx::quoted(f.checksum));
+      f.status =
+          error(Code::invalid_model, "the checksum is {}, the model says {}", sum, onnx::quoted(f.checksum));
     }
   }
   return files;

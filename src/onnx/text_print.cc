@@ -23,6 +23,7 @@ class Printer {
   void node(const NodeProto& n);
   void type(const TypeProto& t);
   bool can_say(const TypeProto& t) const;
+  size_t left_out() const { return left_out_; }
 
  private:
   template <class C, class F>
@@ -59,6 +60,7 @@ class Printer {
   std::string& out_;
   uint64_t largest_;
   bool elide_;  // leave every payload out
+  size_t left_out_ = 0;
   int level_ = 0;
 };
 
@@ -156,6 +158,7 @@ void Printer::tensor(const TensorProto& t, bool initializer) {
   const PayloadForm form = elide_ && !t.is_external() ? PayloadForm::odd : payload_form(t);
   const Result<TensorInfo> info = tensor_info(t);
   if (!info.ok() || (form != PayloadForm::external && uint64_t(info->count) > largest_)) {
+    left_out_ += info.ok();
     print_elements(t, PayloadForm::odd, out_);
   } else {
     print_elements(t, form, out_);
@@ -375,7 +378,10 @@ void Printer::model(const ModelProto& m) {
 
 std::string print_text(const ModelProto& m, const PrintOptions& options) {
   std::string out;
-  Printer(out, options.largest_tensor, false).model(m);
+  Printer printer(out, options.largest_tensor, false);
+  printer.model(m);
+  if (printer.left_out() > 0)
+    out += format("# the elements of {} tensors are left out\n", printer.left_out());
   if (options.exact) {
     std::string outline;
     Printer(outline, UINT64_MAX, true).model(m);

@@ -176,7 +176,8 @@ namespace {
 Status split_values(size_t keys, std::vector<Value>& values) {
   if (!values[0].is_tensor()) return {};
   const Tensor all = values[0].tensor;
-  if (all.type() == DType::string || dtype_bits(all.type()) % 8 != 0 || size_t(all.count()) != keys) return {};
+  if (all.type() == DType::string || dtype_bits(all.type()) % 8 != 0 || size_t(all.count()) != keys)
+    return {};
   values.clear();
   for (size_t i = 0; i < keys; ++i) {
     SX_ASSIGN(Tensor one, Tensor::allocate(all.type(), {}));

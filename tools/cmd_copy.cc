@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// sardonyx copy: reads a model and writes it, byte for byte unless told to change how it is stored.
+#include <CLI/CLI.hpp>
+
+#include "base/format.h"
+#include "command.h"
+#include "json.h"
+#include "model_file.h"
+
+namespace sx::tools::commands {
+namespace {
+
+class Copy final : public Command {
+ public:
+  Copy() {
+    name = "copy";
+    summary = "read a model and write it, with its data where you want it";
+    example = "sardonyx copy big.onnx -o copy/big.onnx --external weights.bin";
+  }
+  void options(CLI::App& app) override {
+    app.add_option("model", model_, "the model to read; - for standard input")->required();
+    app.add_option("-o,--output", out_, "the model to write; - for standard output")->required();
+    auto* one =
+        app.add_option("--external", store_.location, "put tensor data into this file beside the model");
+    auto* each = app.add_flag("--split", split_, "put each tensor into a file of its own")->excludes(one);
+    app.add_flag("--inside", inside_, "put all tensor data into the model")->excludes(one)->excludes(each);
+    app.add_option("--smallest", store_.smallest, "tensors of fewer bytes stay in the model (default 1024)");
+    app.add_flag("--checksum", store_.checksum, "write checksums of the data files");
+    app.add_flag("--canonical", store_.write.canonical, "fields in order, without unknown ones");
+    app.add_flag("--one-file", store_.allow_large, "do not move data out of a model of more than 2 GB");
+  }
+  Outcome run(const Common& common, Terminal& out) override {
+    using Data = onnx::StoreOptions::Data;
+    auto model = open_model(model_);
+    if (!model.ok()) return refuse(std::move(model).status());
+    if (out_ == "-") {
+      Status s = save_text(out_, onnx::message_bytes<onnx::ModelProto>(**model, store_.write));
+      return s.ok() ? done() : fail(std::move(s));
+    }
+    store_.data = split_                    ? Data::each_file
+                  : inside_                 ? Data::inside
+                  : store_.location.empty() ? Data::keep
+                                            : Data::one_file;
+    auto report = onnx::store_model(**model, out_, store_);
+    if (!report.ok()) return fail(std::move(report).status());
+    if (common.json) {
+      Json j;
+      j.open_object()
+          .text("model", out_)
+          .integer("bytes", int64_t(report->model_bytes))
+          .key("files")
+          .open_array();
+      for (const auto& f : report->files) {
+        j.open_object().text("location", f.location).integer("bytes", int64_t(f.bytes));
+        j.integer("tensors", int64_t(f.tensors)).close_object();
+      }
+      j.close_array().close_object();
+      out.line(j.str());
+      return done();
+    }
+    out.note(format("wrote {} ({})", escaped(out_), bytes_text(double(report->model_bytes))));
+    for (const auto& f : report->files) {
+      out.note(
+          format("      {} ({}, {} tensors)", escaped(f.location), bytes_text(double(f.bytes)), f.tensors));
+    }
+    return done();
+  }
+
+ private:
+  std::string model_, out_;
+  onnx::StoreOptions store_;
+  bool split_ = false, inside_ = false;
+};
+
+}  // namespace
+std::unique_ptr<Command> copy() { return std::make_unique<Copy>(); }
+}  // namespace sx::tools::commands

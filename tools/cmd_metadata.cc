@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// sardonyx metadata: the key-value pairs of a model, shown and changed.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "base/format.h"
+#include "command.h"
+#include "json.h"
+#include "model_file.h"
+
+namespace sx::tools::commands {
+namespace {
+
+class Metadata final : public Command {
+ public:
+  Metadata() {
+    name = "metadata";
+    summary = "show, set or delete the metadata of a model";
+    example = "sardonyx metadata model.onnx --set author=me --delete draft -o model2.onnx";
+  }
+  void options(CLI::App& app) override {
+    app.add_option("model", model_, "the model to read; - for standard input")->required();
+    app.add_option("--get", get_, "print the value of this key");
+    app.add_option("--set", set_, "KEY=VALUE, as often as needed")->take_all();
+    app.add_option("--delete", delete_, "KEY, as often as needed")->take_all();
+    target_.add(app);
+  }
+  Outcome run(const Common& common, Terminal& out) override {
+    const bool edit = !set_.empty() || !delete_.empty();
+    if (edit) {
+      if (Status s = target_.check(); !s.ok()) return {std::move(s), kUsage};
+    }
+    auto model = open_model(model_);
+    if (!model.ok()) return refuse(std::move(model).status());
+    if (!edit) return show(**model, common, out);
+    if (Status s = change((*model)->metadata_props); !s.ok()) return {std::move(s), kUsage};
+    auto said = target_.save(**model, model_);
+    if (!said.ok()) return fail(std::move(said).status());
+    if (!said->empty()) out.note(*said);
+    return done();
+  }
+
+ private:
+  using Entries = std::vector<onnx::StringStringEntryProto>;
+
+  Status change(Entries& entries) const {
+    for (const std::string& key : delete_) {
+      const auto end =
+          std::remove_if(entries.begin(), entries.end(), [&](const auto& e) { return e.key == key; });
+      if (end == entries.end()) return error(Code::not_found, "the model has no metadata '{}'", escaped(key));
+      entries.erase(end, entries.end());
+    }
+    for (const std::string& pair : set_) {
+      SX_ASSIGN(const auto entry, split_pair(pair, "KEY=VALUE"));
+      const auto it =
+          std::find_if(entries.begin(), entries.end(), [&](const auto& e) { return e.key == entry.first; });
+      if (it != entries.end()) {
+        it->value = entry.second;
+      } else {
+        entries.push_back({{}, entry.first, entry.second});
+      }
+    }
+    return {};
+  }
+
+  Outcome show(const onnx::Model& model, const Common& common, Terminal& out) const {
+    if (!get_.empty()) {
+      const auto* e = onnx::find_entry(model.metadata_props, get_);
+      if (!e) return {error(Code::not_found, "the model has no metadata '{}'", escaped(get_)), kAnswerIsNo};
+      out.line(common.json ? Json().text(e->value.view()).str() : escaped(e->value));
+      return done();
+    }
+    if (common.json) {
+      Json j;
+      j.open_object();
+      for (const auto& e : model.metadata_props) j.text(e.key, e.value);
+      out.line(j.close_object().str());
+      return done();
+    }
+    Table table({"key", "value"});
+    for (const auto& e : model.metadata_props) table.row({escaped(e.key), shorten(escaped(e.value), 200)});
+    if (table.rows() > 0) table.print(out);
+    return done();
+  }
+
+  std::string model_, get_;
+  std::vector<std::string> set_, delete_;
+  Target target_;
+};
+
+}  // namespace
+std::unique_ptr<Command> metadata() { return std::make_unique<Metadata>(); }
+}  // namespace sx::tools::commands

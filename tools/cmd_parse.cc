@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// sardonyx parse: a model from ONNX text.
+#include <CLI/CLI.hpp>
+
+#include "base/format.h"
+#include "command.h"
+#include "model_file.h"
+#include "onnx/text.h"
+
+namespace sx::tools::commands {
+namespace {
+
+class Parse final : public Command {
+ public:
+  Parse() {
+    name = "parse";
+    summary = "make a model from ONNX text";
+    example = "sardonyx parse model.txt -o model.onnx";
+  }
+  void options(CLI::App& app) override {
+    app.add_option("text", text_, "the text to read; - for standard input")->required();
+    app.add_option("-o,--output", out_, "the model to write; - for standard output")->required();
+  }
+  Outcome run(const Common&, Terminal& out) override {
+    auto file = open_file(text_);
+    if (!file.ok()) return refuse(std::move(file).status());
+    const auto bytes = (*file)->bytes();
+    auto model = onnx::parse_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    if (!model.ok()) return refuse(std::move(model).in(text_).status());
+    auto said = Target{out_}.save(**model, text_);
+    if (!said.ok()) return fail(std::move(said).status());
+    if (!said->empty()) out.note(*said);
+    return done();
+  }
+
+ private:
+  std::string text_, out_;
+};
+
+}  // namespace
+std::unique_ptr<Command> parse() { return std::make_unique<Parse>(); }
+}  // namespace sx::tools::commands

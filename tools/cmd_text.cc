@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// sardonyx text: a model as ONNX text.
+#include <CLI/CLI.hpp>
+
+#include "command.h"
+#include "json.h"
+#include "model_file.h"
+#include "onnx/text.h"
+
+namespace sx::tools::commands {
+namespace {
+
+class TextCommand final : public Command {
+ public:
+  TextCommand() {
+    name = "text";
+    summary = "print a model as ONNX text, which `sardonyx parse` and onnx.parser read";
+    example = "sardonyx text model.onnx --largest 16";
+  }
+  void options(CLI::App& app) override {
+    app.add_option("model", model_, "the model to read; - for standard input")->required();
+    app.add_option("-o,--output", out_, "the file to write (default: standard output)");
+    app.add_option("--largest", options_.largest_tensor,
+                   "leave out the elements of tensors with more than this many");
+    app.add_flag("--plain", plain_, "without the comments that say what ONNX text cannot");
+  }
+  Outcome run(const Common& common, Terminal& out) override {
+    auto model = open_model(model_);
+    if (!model.ok()) return refuse(std::move(model).status());
+    options_.exact = !plain_;
+    const std::string text = onnx::print_text(**model, options_);
+    if (common.json) {
+      Json j;
+      out.line(j.open_object().text("text", text).close_object().str());
+      return done();
+    }
+    Status s = save_text(out_, text);
+    return s.ok() ? done() : fail(std::move(s));
+  }
+
+ private:
+  std::string model_, out_ = "-";
+  onnx::PrintOptions options_;
+  bool plain_ = false;
+};
+
+}  // namespace
+std::unique_ptr<Command> text() { return std::make_unique<TextCommand>(); }
+}  // namespace sx::tools::commands

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model_file.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/format.h"
+#include "base/output_file.h"
+#include "onnx/read.h"
+#include "terminal.h"
+
+namespace sx::tools {
+
+Result<std::shared_ptr<const MappedFile>> open_file(const std::string& path) {
+  if (path != "-") return MappedFile::open(path);
+  std::string all;
+  char block[1 << 16];
+  for (size_t n; (n = std::fread(block, 1, sizeof block, stdin)) > 0;) all.append(block, n);
+  if (std::ferror(stdin)) return error(Code::io, "cannot read standard input");
+  return MappedFile::from_bytes("standard input", all.data(), all.size());
+}
+
+Result<std::shared_ptr<onnx::Model>> open_model(const std::string& path) {
+  if (path != "-") return onnx::read_model(path);
+  SX_ASSIGN(std::shared_ptr<const MappedFile> file, open_file(path));
+  return onnx::read_model(std::move(file), ".");
+}
+
+Status save_text(const std::string& path, std::string_view text) {
+  if (path == "-") {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
+      return {};
+    return error(Code::io, "cannot write to standard output");
+  }
+  SX_ASSIGN(OutputFile file, OutputFile::create(path));
+  SX_TRY(file.write(text));
+  return file.commit();
+}
+
+void Target::add(CLI::App& app) {
+  auto* file = app.add_option("-o,--output", out, "the model to write; - for standard output");
+  app.add_flag("--in-place", in_place,
+               "change the model itself, quickly where the lengths of the texts allow")
+      ->excludes(file);
+}
+
+Status Target::check() const {
+  if (in_place || !out.empty()) return {};
+  return error(Code::invalid_argument, "say where the result goes: -o FILE, or --in-place");
+}
+
+Result<std::string> Target::save(const onnx::Model& model, const std::string& from) const {
+  if (in_place) {
+    if (from == "-") return error(Code::invalid_argument, "standard input cannot be changed in place");
+    SX_ASSIGN(const bool patched, onnx::patch_model(model));
+    if (patched) return format("changed {} in place", escaped(from));
+    SX_TRY(onnx::write_model(model, from));
+    return format("rewrote {}", escaped(from));
+  }
+  if (out == "-") {
+    SX_TRY(save_text(out, onnx::message_bytes<onnx::ModelProto>(model)));
+    return std::string();
+  }
+  SX_ASSIGN(const onnx::StoreReport report, onnx::store_model(model, out, {.allow_large = true}));
+  return format("wrote {} ({})", escaped(out), bytes_text(double(report.model_bytes)));
+}
+
+Result<std::pair<std::string, std::string>> split_pair(const std::string& text, const char* expected) {
+  const size_t at = text.find('=');
+  if (at == std::string::npos || at == 0) {
+    return error(Code::invalid_argument, "expected {}, found '{}'", expected, escaped(text));
+  }
+  return std::pair(text.substr(0, at), text.substr(at + 1));
+}
+
+}  // namespace sx::tools
