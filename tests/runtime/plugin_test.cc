@@ -22,21 +22,26 @@ namespace {
 
 std::atomic<size_t> allocations{0};
 
-void* counted(size_t bytes, size_t alignment) {
+void* counted(size_t bytes, size_t alignment) noexcept {
   allocations.fetch_add(1, std::memory_order_relaxed);
-  void* p = std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
+  return std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
+}
+
+void* counted_or_throw(size_t bytes, size_t alignment) {
+  void* p = counted(bytes, alignment);
   if (!p) throw std::bad_alloc();
   return p;
 }
 
 }  // namespace
 
-void* operator new(size_t bytes) { return counted(bytes, 16); }
-void* operator new(size_t bytes, std::align_val_t alignment) { return counted(bytes, size_t(alignment)); }
+void* operator new(size_t bytes) { return counted_or_throw(bytes, 16); }
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return counted(bytes, 16); }
+void* operator new(size_t bytes, std::align_val_t alignment) {
+  return counted_or_throw(bytes, size_t(alignment));
+}
 void* operator new(size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  return std::aligned_alloc(size_t(alignment),
-                            (bytes + size_t(alignment)) / size_t(alignment) * size_t(alignment));
+  return counted(bytes, size_t(alignment));
 }
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete(void* p, size_t) noexcept { std::free(p); }
