@@ -19,7 +19,6 @@ namespace {
 
 constexpr size_t kLanes = 8;  // rows, or trees, that are walked side by side
 constexpr size_t kBlockRows = 128;
-constexpr size_t kBlockSums = 4096;  // doubles on the stack
 constexpr size_t kWideFeatures = 256, kWideTargets = 16;
 
 template <bool kNan>
@@ -42,25 +41,24 @@ class TreeRun {
   TreeRun(const TreeEnsemble& e, const float* x, size_t stride, float* y)
       : e_(e), x_(x), stride_(stride), y_(y) {}
 
-  // Whether whole blocks of 64 rows can go through the wide walk: sums of complete trees with one weight a
-  // leaf.
+  // Whether whole blocks of 64 rows can go through the wide walk: sums of complete trees whose leaves are
+  // weights.
   bool is_wide() const {
     if (!SX_PICK(wide_trees_pay)() || e_.aggregate_ > TreeAggregate::average) return false;
     if (e_.features_ > kWideFeatures || e_.targets_ > kWideTargets) return false;
     for (const TreeEnsemble::Group& g : e_.groups_)
-      if (g.kind != Kind::complete || !g.scalar || g.depth < 1 || g.depth > kWideDepth) return false;
+      if (g.kind != Kind::complete || !g.width || g.depth < 1 || g.depth > kWideDepth) return false;
     return true;
   }
 
   void wide_rows(size_t begin, size_t end) const {
     auto* walk = SX_PICK(wide_trees);
     alignas(64) float x[kWideFeatures * kWideRows];
-    alignas(64) double sums[kWideTargets * kWideRows];
-    double turned[kWideTargets * kWideRows];
+    alignas(64) float sums[kWideTargets * kWideRows];
     for (; begin + kWideRows <= end; begin += kWideRows) {
       for (size_t r = 0; r < kWideRows; ++r)
         for (size_t f = 0; f < e_.features_; ++f) x[f * kWideRows + r] = x_[(begin + r) * stride_ + f];
-      std::fill(sums, sums + e_.targets_ * kWideRows, 0.0);
+      std::fill(sums, sums + e_.targets_ * kWideRows, 0.0f);
       for (const TreeEnsemble::Group& g : e_.groups_) {
         const WideTrees w = {e_.splits_.data() + g.splits,
                              e_.leaf_values_.data() + g.leaves,
@@ -68,56 +66,49 @@ class TreeRun {
                              sizeof(TreeEnsemble::Tree) / sizeof(uint32_t),
                              g.count,
                              g.depth,
+                             g.width,
                              x,
                              sums,
                              e_.nan_left_};
         walk(&w);
       }
       for (size_t r = 0; r < kWideRows; ++r)
-        for (size_t t = 0; t < e_.targets_; ++t) turned[r * e_.targets_ + t] = sums[t * kWideRows + r];
-      finish(begin, kWideRows, turned);
+        for (size_t t = 0; t < e_.targets_; ++t) y_[(begin + r) * e_.targets_ + t] = sums[t * kWideRows + r];
+      finish(begin, kWideRows);
     }
     if (begin < end) rows(begin, end);
   }
 
   void rows(size_t begin, size_t end) const {
-    const size_t targets = e_.targets_;
-    if (targets * kLanes > kBlockSums) {  // too many sums for the stack: they gather in the result itself
-      for (size_t r = begin; r < end; ++r) block(r, 1, y_ + r * targets);
-      return;
-    }
-    double sums[kBlockSums];
-    const size_t most = std::min(kBlockRows, kBlockSums / targets / kLanes * kLanes);
-    for (size_t r = begin; r < end; r += most) block(r, std::min(most, end - r), sums);
+    for (size_t r = begin; r < end; r += kBlockRows) block(r, std::min(kBlockRows, end - r));
   }
 
  private:
-  template <class Sum>
-  void block(size_t first, size_t n, Sum* sums) const {
-    const bool adds = e_.aggregate_ == TreeAggregate::sum || e_.aggregate_ == TreeAggregate::average;
-    const Sum start = adds ? Sum{0} : std::numeric_limits<Sum>::quiet_NaN();  // NaN: no tree has spoken yet
-    std::fill(sums, sums + n * e_.targets_, start);
+  // The sums gather in the result itself.
+  void block(size_t first, size_t n) const {
+    // NaN: no tree has spoken yet.
+    const float start = e_.aggregate_ <= TreeAggregate::average ? 0 : std::numeric_limits<float>::quiet_NaN();
+    std::fill(y_ + first * e_.targets_, y_ + (first + n) * e_.targets_, start);
     for (const TreeEnsemble::Group& g : e_.groups_)
-      e_.nan_left_ ? group<true>(g, first, n, sums) : group<false>(g, first, n, sums);
-    finish(first, n, sums);
+      e_.nan_left_ ? group<true>(g, first, n) : group<false>(g, first, n);
+    finish(first, n);
   }
 
-  template <class Sum>
-  void finish(size_t first, size_t n, const Sum* sums) const {
-    const Sum scale =
-        e_.aggregate_ == TreeAggregate::average && e_.trees_ ? Sum{1} / static_cast<Sum>(e_.trees_) : Sum{1};
-    for (size_t r = 0; r < n; ++r)
+  void finish(size_t first, size_t n) const {
+    const bool picks = e_.aggregate_ > TreeAggregate::average;
+    const bool divides = e_.aggregate_ == TreeAggregate::average && e_.trees_ > 0;
+    if (!picks && !divides && e_.base_.empty()) return;
+    const float trees = static_cast<float>(e_.trees_);
+    for (size_t r = first; r < first + n; ++r)
       for (size_t t = 0; t < e_.targets_; ++t) {
-        Sum v = sums[r * e_.targets_ + t];
-        if (v != v && e_.aggregate_ >= TreeAggregate::min) v = 0;
-        v = v * scale + (e_.base_.empty() ? Sum{0} : static_cast<Sum>(e_.base_[t]));
-        y_[(first + r) * e_.targets_ + t] = static_cast<float>(v);
+        float& v = y_[r * e_.targets_ + t];
+        if (picks && v != v) v = 0;
+        if (divides) v /= trees;
+        if (!e_.base_.empty()) v += e_.base_[t];
       }
   }
 
-  template <class Sum>
-  void add(Sum& sum, float value) const {
-    const Sum v = static_cast<Sum>(value);
+  void add(float& sum, float v) const {
     switch (e_.aggregate_) {
       case TreeAggregate::min: sum = sum < v ? sum : v; return;
       case TreeAggregate::max: sum = sum > v ? sum : v; return;
@@ -126,9 +117,8 @@ class TreeRun {
   }
 
   // What a leaf says, to the sums of one row.
-  template <class Sum>
-  void take(bool scalar, uint32_t target, float payload, Sum* row) const {
-    if (scalar) return add(row[target], payload);
+  void take(bool is_value, uint32_t target, float payload, float* row) const {
+    if (is_value) return add(row[target], payload);
     uint32_t number;
     std::memcpy(&number, &payload, sizeof number);
     const TreeLeaf leaf = e_.leaves_[number];
@@ -136,8 +126,15 @@ class TreeRun {
     for (uint32_t i = 0; i < leaf.count; ++i) add(row[w[i].target], w[i].value);
   }
 
-  template <bool kNan, class Sum>
-  void group(const TreeEnsemble::Group& g, size_t first, size_t n, Sum* sums) const {
+  // What leaf `k` of a complete tree says; its values for the next targets are `size` apart.
+  void take(uint8_t width, uint32_t target, const float* leaves, size_t k, size_t size, float* row) const {
+    if (width <= 1) return take(width == 1, target, leaves[k], row);
+    for (uint8_t j = 0; j < width; ++j) add(row[target + j], leaves[j * size + k]);
+  }
+
+  template <bool kNan>
+  void group(const TreeEnsemble::Group& g, size_t first, size_t n) const {
+    float* sums = y_ + first * e_.targets_;
     size_t r = 0;
     if (g.kind == Kind::complete) {
       for (uint32_t t = 0; n >= kLanes && t < g.count; ++t)
@@ -151,17 +148,17 @@ class TreeRun {
       for (uint32_t t = g.first; t < g.first + g.count; ++t)
         for (r = 0; r < n; ++r) {
           const float payload = tested(e_.tree_[t].root, x_ + (first + r) * stride_);
-          take(g.scalar, e_.tree_[t].target, payload, sums + r * e_.targets_);
+          take(g.width == 1, e_.tree_[t].target, payload, sums + r * e_.targets_);
         }
     }
   }
 
   // One complete tree, rows side by side.
-  template <bool kNan, class Sum>
-  void complete_rows(const TreeEnsemble::Group& g, uint32_t t, size_t first, size_t n, Sum* sums) const {
+  template <bool kNan>
+  void complete_rows(const TreeEnsemble::Group& g, uint32_t t, size_t first, size_t n, float* sums) const {
     const size_t size = size_t{1} << g.depth;
     const TreeSplit* splits = e_.splits_.data() + g.splits + t * size;
-    const float* leaves = e_.leaf_values_.data() + g.leaves + t * size;
+    const float* leaves = e_.leaf_values_.data() + g.leaves + t * size * std::max<size_t>(1, g.width);
     const uint32_t target = e_.tree_[g.first + t].target;
     for (size_t r = 0; r < n; r += kLanes) {
       const float* x = x_ + (first + r) * stride_;
@@ -173,18 +170,18 @@ class TreeRun {
                  goes_right<kNan>(x[j * stride_ + feature_of<kNan>(s.feature)], s.threshold, s.feature);
         }
       for (size_t j = 0; j < kLanes; ++j)
-        take(g.scalar, target, leaves[k[j] - (size - 1)], sums + (r + j) * e_.targets_);
+        take(g.width, target, leaves, k[j] - (size - 1), size, sums + (r + j) * e_.targets_);
     }
   }
 
   // One row, complete trees side by side.
-  template <bool kNan, class Sum>
-  void complete_trees(const TreeEnsemble::Group& g, const float* x, Sum* sums) const {
-    const size_t size = size_t{1} << g.depth;
+  template <bool kNan>
+  void complete_trees(const TreeEnsemble::Group& g, const float* x, float* sums) const {
+    const size_t size = size_t{1} << g.depth, values = size * std::max<size_t>(1, g.width);
     for (uint32_t t = 0; t < g.count; t += kLanes) {
       const uint32_t lanes = std::min<uint32_t>(kLanes, g.count - t);
       const TreeSplit* splits = e_.splits_.data() + g.splits + t * size;
-      const float* leaves = e_.leaf_values_.data() + g.leaves + t * size;
+      const float* leaves = e_.leaf_values_.data() + g.leaves + t * values;
       uint32_t k[kLanes] = {};
       const auto level = [&](uint32_t j) {
         const TreeSplit s = splits[j * size + k[j]];
@@ -197,14 +194,14 @@ class TreeRun {
           for (uint32_t j = 0; j < lanes; ++j) level(j);
       }
       for (uint32_t j = 0; j < lanes; ++j)
-        take(g.scalar, e_.tree_[g.first + t + j].target, leaves[j * size + k[j] - (size - 1)], sums);
+        take(g.width, e_.tree_[g.first + t + j].target, leaves + j * values, k[j] - (size - 1), size, sums);
     }
   }
 
   // One linked tree, rows side by side; a row that has arrived waits at its leaf.
-  template <bool kNan, class Sum>
+  template <bool kNan>
   void linked_rows(const TreeEnsemble::Group& g, const TreeEnsemble::Tree& tree, size_t first, size_t n,
-                   Sum* sums) const {
+                   float* sums) const {
     const TreeEnsemble::Link* links = e_.links_.data();
     for (size_t r = 0; r < n; r += kLanes) {
       const size_t lanes = std::min(kLanes, n - r);
@@ -223,7 +220,7 @@ class TreeRun {
         }
       }
       for (size_t j = 0; j < lanes; ++j)
-        take(g.scalar, tree.target, links[k[j]].threshold, sums + (r + j) * e_.targets_);
+        take(g.width == 1, tree.target, links[k[j]].threshold, sums + (r + j) * e_.targets_);
     }
   }
 

@@ -3,7 +3,8 @@
 // out once; running allocates nothing. Small trees become complete ones, walked without branches, eight rows
 // or eight trees side by side, or by comparing all splits of 64 rows where the vector level makes that
 // faster; larger ones keep their nodes, walked the same way; trees with tests other than an order are walked
-// one row at a time. Sums gather in double, in the order of the trees.
+// one row at a time. Sums gather in float32, in the order of the trees, as every runtime adds them: five
+// votes of 0.1f are 0.5 and no more, which decides classes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -70,7 +71,7 @@ class TreeEnsemble {
   friend class TreeRun;
   enum class Kind : uint8_t { complete, linked, tested };
   struct Link {         // of a linked tree; a leaf is its own child
-    float threshold;    // a leaf's value, or its number as bits
+    float threshold;    // a leaf's one value, or its number as bits
     uint32_t feature;   // bit 31 as above
     uint32_t child[2];  // where the split holds, where it does not
   };
@@ -83,12 +84,13 @@ class TreeEnsemble {
   struct Group {
     Kind kind;
     uint8_t depth;          // complete
-    bool scalar;            // every leaf is one weight for the tree's target; else leaves are numbers
+    uint8_t width;          // every leaf is one weight for each of so many targets; 0: leaves are numbers
     uint32_t first, count;  // trees
-    size_t splits, leaves;  // complete: where they begin; each tree takes 2^depth of both
+    size_t splits,
+        leaves;  // complete: where they begin; a tree takes 2^depth splits, and as many leaves a target
   };
   struct Tree {
-    uint32_t target;       // scalar
+    uint32_t target;       // the first, where leaves are weights
     uint32_t root, depth;  // linked, tested: where its links begin, and the longest path
   };
 

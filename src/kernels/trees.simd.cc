@@ -62,7 +62,7 @@ SX_INLINE Vec leaf_values(const float* leaves, const uint64_t (&bit)[D], int qua
 }
 
 template <size_t D, bool kNan>
-void one_tree(const TreeSplit* splits, const float* leaves, const float* x, double* sums) {
+void one_tree(const TreeSplit* splits, const float* leaves, size_t width, const float* x, float* sums) {
   constexpr size_t kSplits = ((size_t)1 << D) - 1;
   uint64_t right[kSplits];
   for (size_t k = 0; k < kSplits; ++k) right[k] = compare<kNan>(splits[k], x);
@@ -77,13 +77,12 @@ void one_tree(const TreeSplit* splits, const float* leaves, const float* x, doub
       for (size_t i = 0; i < n / 2; ++i) part[i] = choose(bit[l], part[2 * i], part[2 * i + 1]);
     bit[level] = part[0];
   }
-  SX_UNROLL
-  for (int quarter = 0; quarter < 4; ++quarter) {
-    const Vec v = leaf_values<D>(leaves, bit, quarter);
-    double* s = sums + 16 * quarter;
-    _mm512_storeu_pd(s, _mm512_add_pd(_mm512_loadu_pd(s), _mm512_cvtps_pd(_mm512_castps512_ps256(v))));
-    _mm512_storeu_pd(s + 8,
-                     _mm512_add_pd(_mm512_loadu_pd(s + 8), _mm512_cvtps_pd(_mm512_extractf32x8_ps(v, 1))));
+  for (size_t j = 0; j < width; ++j, leaves += (size_t)1 << D, sums += kWideRows) {
+    SX_UNROLL
+    for (int quarter = 0; quarter < 4; ++quarter) {
+      float* s = sums + 16 * quarter;
+      store(s, load(s) + leaf_values<D>(leaves, bit, quarter));
+    }
   }
 }
 
@@ -91,10 +90,11 @@ template <size_t D>
 void all_trees(const WideTrees& w) {
   constexpr size_t kSize = (size_t)1 << D;
   for (size_t t = 0; t < w.count; ++t) {
-    double* sums = w.sums + w.target[t * w.target_step] * kWideRows;
+    float* sums = w.sums + w.target[t * w.target_step] * kWideRows;
     const TreeSplit* splits = w.splits + t * kSize;
-    const float* leaves = w.leaves + t * kSize;
-    w.nan_left ? one_tree<D, true>(splits, leaves, w.x, sums) : one_tree<D, false>(splits, leaves, w.x, sums);
+    const float* leaves = w.leaves + t * kSize * w.width;
+    w.nan_left ? one_tree<D, true>(splits, leaves, w.width, w.x, sums)
+               : one_tree<D, false>(splits, leaves, w.width, w.x, sums);
   }
 }
 

@@ -15,15 +15,15 @@ struct TreeSplit {  // of a complete tree: true side when x <= threshold
   uint32_t feature;  // perhaps with kNanLeft
 };
 
-// Trees of one depth that follow each other; the sums of tree t's target, kWideRows doubles, are at
-// sums + target[t * target_step] * kWideRows.
+// Trees of one depth that follow each other; the sums of tree t's first target, kWideRows of them, are at
+// sums + target[t * target_step] * kWideRows, and those of its next targets behind them.
 struct WideTrees {
   const TreeSplit* splits;  // 2^depth for each tree, the last unused
-  const float* leaves;      // 2^depth for each tree
+  const float* leaves;      // [width][2^depth] for each tree
   const uint32_t* target;
-  size_t target_step, count, depth;
+  size_t target_step, count, depth, width;
   const float* x;  // [feature][kWideRows]
-  double* sums;
+  float* sums;
   bool nan_left;  // some split has kNanLeft
 };
 

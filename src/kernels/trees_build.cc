@@ -12,6 +12,7 @@
 namespace sx::kernels {
 
 constexpr size_t kMaxCompleteDepth = 8;
+constexpr size_t kMaxWidth = 16;  // targets of one tree that its leaves keep side by side
 
 class TreeBuilder {
  public:
@@ -36,9 +37,10 @@ class TreeBuilder {
   struct Shape {
     uint32_t depth = 0;
     size_t leaves = 0;
-    bool ordered = true;  // no equality or membership
-    bool scalar = true;   // one weight a leaf, all for one target
-    int64_t target = -1;
+    bool ordered = true;                    // no equality or membership
+    bool single = true;                     // no leaf has two weights for one target, or none at all
+    uint32_t target = UINT32_MAX, end = 0;  // every weight is for one of [target, end)
+    size_t weights = 0;
   };
   struct Ordered {
     float threshold;
@@ -89,10 +91,7 @@ class TreeBuilder {
       shape.depth = std::max(shape.depth, depth);
       if (at < 0) {
         ++shape.leaves;
-        const TreeLeaf& leaf = spec_.leaves[static_cast<size_t>(~at)];
-        const int64_t target = leaf.count == 1 ? int64_t{spec_.weights[leaf.first].target} : -2;
-        if (shape.target == -1) shape.target = target;
-        shape.scalar = shape.scalar && target == shape.target && target >= 0;
+        add_leaf(spec_.leaves[static_cast<size_t>(~at)], shape);
         continue;
       }
       if (++visited > spec_.nodes.size()) return error(Code::invalid_argument, "a tree's nodes form a loop");
@@ -102,6 +101,28 @@ class TreeBuilder {
       open.push_back({n.if_false, depth + 1});
     }
     return ok_status();
+  }
+
+  void add_leaf(const TreeLeaf& leaf, Shape& shape) const {
+    shape.single = shape.single && leaf.count > 0;
+    shape.weights += leaf.count;
+    for (uint32_t i = 0; i < leaf.count; ++i) {
+      const uint32_t target = spec_.weights[leaf.first + i].target;
+      shape.target = std::min(shape.target, target);
+      shape.end = std::max(shape.end, target + 1);
+      shape.single = shape.single && (i == 0 || target > spec_.weights[leaf.first + i - 1].target);
+    }
+  }
+
+  // How many values each leaf keeps in place of its number: all its weights, if that wastes little. A zero
+  // stands for a target that a leaf does not speak of, which only sums allow.
+  uint8_t width_of(const Shape& shape, TreeEnsemble::Kind kind) const {
+    const size_t width = shape.end - std::min(shape.target, shape.end), all = width * shape.leaves;
+    if (!shape.single || width == 0) return 0;
+    if (kind != TreeEnsemble::Kind::complete) return width == 1;
+    const bool adds = spec_.aggregate <= TreeAggregate::average;
+    const bool dense = shape.weights == all || (adds && 2 * shape.weights >= all);
+    return dense && width <= kMaxWidth ? static_cast<uint8_t>(width) : 0;
   }
 
   Ordered order(const TreeNode& n) {
@@ -118,9 +139,10 @@ class TreeBuilder {
             swapped ? n.if_true : n.if_false};
   }
 
-  float leaf_value(int32_t child, bool scalar) const {
+  // A leaf's one value, or its number.
+  float leaf_value(int32_t child, uint8_t width) const {
     const uint32_t leaf = static_cast<uint32_t>(~child);
-    if (scalar) return spec_.weights[spec_.leaves[leaf].first].value;
+    if (width) return spec_.weights[spec_.leaves[leaf].first].value;
     float bits;
     std::memcpy(&bits, &leaf, sizeof bits);
     return bits;
@@ -135,21 +157,22 @@ class TreeBuilder {
       const bool small = shape.depth <= 6 || (shape.depth <= kMaxCompleteDepth && full <= 8 * shape.leaves);
       kind = small ? TreeEnsemble::Kind::complete : TreeEnsemble::Kind::linked;
     }
-    TreeEnsemble::Tree tree = {shape.scalar ? static_cast<uint32_t>(shape.target) : 0, 0, shape.depth};
+    const uint8_t width = width_of(shape, kind);
+    TreeEnsemble::Tree tree = {width ? shape.target : 0, 0, shape.depth};
     TreeEnsemble::Group group = {
-        kind, 0, shape.scalar, static_cast<uint32_t>(t), 1, out_.splits_.size(), out_.leaf_values_.size()};
+        kind, 0, width, static_cast<uint32_t>(t), 1, out_.splits_.size(), out_.leaf_values_.size()};
     if (kind == TreeEnsemble::Kind::complete) {
       group.depth = static_cast<uint8_t>(shape.depth);
       out_.splits_.resize(group.splits + full, {0.0f, 0});
-      out_.leaf_values_.resize(group.leaves + full);
-      complete(spec_.roots[t], 0, 0, group);
+      out_.leaf_values_.resize(group.leaves + full * std::max<size_t>(1, width));
+      complete(spec_.roots[t], 0, 0, group, tree.target);
     } else {
       tree.root = static_cast<uint32_t>(out_.links_.size());
-      link(spec_.roots[t], shape.scalar);
+      link(spec_.roots[t], width);
     }
     out_.tree_.push_back(tree);
     TreeEnsemble::Group* last = out_.groups_.empty() ? nullptr : &out_.groups_.back();
-    if (last && last->kind == kind && last->depth == group.depth && last->scalar == group.scalar)
+    if (last && last->kind == kind && last->depth == group.depth && last->width == group.width)
       ++last->count;
     else
       out_.groups_.push_back(group);
@@ -158,24 +181,31 @@ class TreeBuilder {
 
   // Node k of level d; a leaf above the last level is repeated below it. The depth is at most
   // kMaxCompleteDepth.
-  void complete(int32_t at, size_t k, size_t d, const TreeEnsemble::Group& g) {
+  void complete(int32_t at, size_t k, size_t d, const TreeEnsemble::Group& g, uint32_t target) {
     if (d == g.depth) {
-      out_.leaf_values_[g.leaves + k - ((size_t{1} << d) - 1)] = leaf_value(at, g.scalar);
+      float* values = out_.leaf_values_.data() + g.leaves + k - ((size_t{1} << d) - 1);
+      if (g.width <= 1) {
+        *values = leaf_value(at, g.width);
+        return;
+      }
+      const TreeLeaf& leaf = spec_.leaves[static_cast<size_t>(~at)];
+      for (uint32_t i = leaf.first; i < leaf.first + leaf.count; ++i)
+        values[size_t{spec_.weights[i].target - target} << d] = spec_.weights[i].value;
       return;
     }
     if (at < 0) {
-      complete(at, 2 * k + 1, d + 1, g);
-      complete(at, 2 * k + 2, d + 1, g);
+      complete(at, 2 * k + 1, d + 1, g, target);
+      complete(at, 2 * k + 2, d + 1, g, target);
       return;
     }
     const Ordered o = order(spec_.nodes[static_cast<size_t>(at)]);
     out_.splits_[g.splits + k] = {o.threshold, o.feature};
-    complete(o.left, 2 * k + 1, d + 1, g);
-    complete(o.right, 2 * k + 2, d + 1, g);
+    complete(o.left, 2 * k + 1, d + 1, g, target);
+    complete(o.right, 2 * k + 2, d + 1, g, target);
   }
 
   // Nodes in depth-first order, so that the first child usually follows its parent.
-  void link(int32_t root, bool scalar) {
+  void link(int32_t root, uint8_t width) {
     struct Open {
       int32_t at;
       uint32_t parent;
@@ -189,7 +219,7 @@ class TreeBuilder {
       if (o.side >= 0) out_.links_[o.parent].child[o.side] = self;
       if (tested_) out_.tests_.push_back({});
       if (o.at < 0) {
-        out_.links_.push_back({leaf_value(o.at, scalar), 0, {self, self}});
+        out_.links_.push_back({leaf_value(o.at, width), 0, {self, self}});
         continue;
       }
       const TreeNode& n = spec_.nodes[static_cast<size_t>(o.at)];
