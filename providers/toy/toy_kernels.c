@@ -214,14 +214,16 @@ static sx_code run_conv(call* c) {
   return SX_CODE_OK;
 }
 
-/* ---- products with a constant matrix, packed column by column */
+/* ---- products with a constant matrix, packed in panels of columns: [column block][row][column lane] */
 
 int toy_pack_product(toy_kernel* k, const float* b, int transposed) {
-  k->packed = malloc((size_t)(k->in_channels * k->out_channels + 1) * sizeof(float));
+  const int64_t rows = k->in_channels, columns = k->out_channels;
+  k->packed = calloc((size_t)(rows * toy_blocks(columns) * TOY_BLOCK + 1), sizeof(float));
   if (!k->packed) return 0;
-  for (int64_t n = 0; n < k->out_channels; ++n) {
-    for (int64_t i = 0; i < k->in_channels; ++i) {
-      k->packed[n * k->in_channels + i] = transposed ? b[n * k->in_channels + i] : b[i * k->out_channels + n];
+  for (int64_t n = 0; n < columns; ++n) {
+    for (int64_t i = 0; i < rows; ++i) {
+      k->packed[((n / TOY_BLOCK) * rows + i) * TOY_BLOCK + n % TOY_BLOCK] =
+          transposed ? b[n * rows + i] : b[i * columns + n];
     }
   }
   return 1;
@@ -231,18 +233,24 @@ int toy_pack_product(toy_kernel* k, const float* b, int transposed) {
 static void product_chunk(void* context, size_t row, size_t worker) {
   const call* c = context;
   const toy_kernel* k = c->k;
+  const int64_t columns = k->out_channels;
   const float* a = c->data[0] + (int64_t)row * k->in_channels;
   const sx_view* bias = c->data[2] ? &c->in[k->bias] : NULL;
   const int64_t down = bias && bias->rank == 2 && bias->dims[0] != 1 ? bias->dims[1] : 0;
   const int64_t along = bias && bias->rank > 0 && bias->dims[bias->rank - 1] != 1;
   (void)worker;
-  for (int64_t n = 0; n < k->out_channels; ++n) {
-    const float* b = k->packed + n * k->in_channels;
-    double sum = 0;
-    for (int64_t i = 0; i < k->in_channels; ++i) sum += (double)a[i] * b[i];
-    sum *= k->alpha;
-    if (bias) sum += (double)k->beta * c->data[2][(int64_t)row * down + n * along];
-    c->result[(int64_t)row * k->out_channels + n] = finish(c, sum, (int64_t)row * k->out_channels + n);
+  for (int64_t block = 0; block < toy_blocks(columns); ++block) {
+    const float* b = k->packed + block * k->in_channels * TOY_BLOCK;
+    double sums[TOY_BLOCK] = {0};
+    for (int64_t i = 0; i < k->in_channels; ++i) {
+      for (int lane = 0; lane < TOY_BLOCK; ++lane) sums[lane] += (double)a[i] * b[i * TOY_BLOCK + lane];
+    }
+    for (int64_t lane = 0; lane < TOY_BLOCK && block * TOY_BLOCK + lane < columns; ++lane) {
+      const int64_t n = block * TOY_BLOCK + lane, at = (int64_t)row * columns + n;
+      double sum = sums[lane] * k->alpha;
+      if (bias) sum += (double)k->beta * c->data[2][(int64_t)row * down + n * along];
+      c->result[at] = finish(c, sum, at);
+    }
   }
 }
 
