@@ -20,6 +20,7 @@
 #include <limits>
 
 #include "ops/engine/codec.h"
+#include "ops/engine/wrap.h"
 
 namespace sx {
 
@@ -67,7 +68,7 @@ auto sum_of(S x) {
     return float(sum);
   } else {
     T sum = 0;
-    for (const T& v : x) sum += v;
+    for (const T& v : x) sum = wrap_add(sum, v);
     return sum;
   }
 }

@@ -3,6 +3,7 @@
 #include "graph/infer.h"
 #include "graph/op.h"
 #include "ops/engine/codec.h"
+#include "ops/engine/wrap.h"
 
 namespace sx::ops::cumsum {
 
@@ -26,7 +27,7 @@ static Status eval(Eval& e) {
       T sum = 0;
       for (size_t k = 0; k < n; ++k) {
         const size_t at = first + (reverse ? n - 1 - k : k) * inner;
-        const T next = T(sum + x[at]);
+        const T next = wrap_add(sum, x[at]);
         y[at] = exclusive ? sum : next;
         sum = next;
       }

@@ -7,6 +7,7 @@
 #include "graph/infer.h"
 #include "graph/op.h"
 #include "ops/engine/codec.h"
+#include "ops/engine/wrap.h"
 
 namespace sx::ops::einsum {
 
@@ -144,13 +145,13 @@ template <class T>
 static T sum_products(const std::vector<Axis>& axes, size_t depth, const std::vector<Reader<T>>& in, std::vector<int64_t>& at) {
   if (depth == axes.size()) {
     T p = 1;
-    for (size_t t = 0; t < in.size(); ++t) p = T(p * in[t][size_t(at[t])]);
+    for (size_t t = 0; t < in.size(); ++t) p = wrap_mul(p, in[t][size_t(at[t])]);
     return p;
   }
   T sum = 0;
   const Axis& axis = axes[depth];
   for (int64_t k = 0; k < axis.size; ++k) {
-    sum = T(sum + sum_products<T>(axes, depth + 1, in, at));
+    sum = wrap_add(sum, sum_products<T>(axes, depth + 1, in, at));
     for (size_t t = 0; t < at.size(); ++t) at[t] += axis.strides[t];
   }
   for (size_t t = 0; t < at.size(); ++t) at[t] -= axis.size * axis.strides[t];
