@@ -267,6 +267,19 @@ TEST_CASE("a provider that fails is left out and the run starts again") {
   }
 }
 
+TEST_CASE("a provider that fails inside a branch or a loop is left out too") {
+  Toy toy;
+  for (const char* name : {"voice", "loop_long", "encoder_script"}) {
+    CAPTURE(name);
+    auto session = session_of(name, with_toy());
+    const ModelCase c = load_case(name, *session);
+    run_all(*session, c.inputs);
+    toy.fail_at(2);
+    CHECK(worst_error(run_all(*session, c.inputs), c.expected) < 1e-4);
+    CHECK(session->providers().front() == "cpu");
+  }
+}
+
 TEST_CASE("threads that share a session while a provider fails") {
   Toy toy;
   auto session = session_of("residual_20", with_toy(2));
