@@ -5,31 +5,10 @@
 #include "graph/infer.h"
 #include "graph/op.h"
 #include "ops/engine/map.h"
+#include "ops/engine/wrap.h"
 
 namespace sx::ops {
 
-// Integers wrap around, as two's complement does.
-template <class T>
-constexpr T wrap_add(T a, T b) {
-  if constexpr (std::is_integral_v<T>)
-    return T(uint64_t(a) + uint64_t(b));
-  else
-    return a + b;
-}
-template <class T>
-constexpr T wrap_sub(T a, T b) {
-  if constexpr (std::is_integral_v<T>)
-    return T(uint64_t(a) - uint64_t(b));
-  else
-    return a - b;
-}
-template <class T>
-constexpr T wrap_mul(T a, T b) {
-  if constexpr (std::is_integral_v<T>)
-    return T(uint64_t(a) * uint64_t(b));
-  else
-    return a * b;
-}
 // Integers: towards zero; by zero: zero.
 template <class T>
 constexpr T safe_div(T a, T b) {

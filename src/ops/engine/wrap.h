@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and products of any class; integers wrap around, which plain signed arithmetic must not do.
+// Sums and products of any class; integers wrap around, as two's complement does, where signed arithmetic must not.
 #pragma once
 #include <cstdint>
 #include <type_traits>
@@ -7,15 +7,27 @@
 namespace sx {
 
 template <class T>
-T wrap_add(T a, T b) {
-  if constexpr (std::is_integral_v<T>) return T(uint64_t(a) + uint64_t(b));
-  else return T(a + b);
+constexpr T wrap_add(T a, T b) {
+  if constexpr (std::is_integral_v<T>)
+    return T(uint64_t(a) + uint64_t(b));
+  else
+    return a + b;
 }
 
 template <class T>
-T wrap_mul(T a, T b) {
-  if constexpr (std::is_integral_v<T>) return T(uint64_t(a) * uint64_t(b));
-  else return T(a * b);
+constexpr T wrap_sub(T a, T b) {
+  if constexpr (std::is_integral_v<T>)
+    return T(uint64_t(a) - uint64_t(b));
+  else
+    return a - b;
+}
+
+template <class T>
+constexpr T wrap_mul(T a, T b) {
+  if constexpr (std::is_integral_v<T>)
+    return T(uint64_t(a) * uint64_t(b));
+  else
+    return a * b;
 }
 
 }  // namespace sx
