@@ -68,6 +68,7 @@ class Kernel {
     (void)prepared, (void)in, (void)out, (void)context;
     return Status(Code::internal, "this kernel has no run()");
   }
+  // Where the planner knows an output's dims, `out` comes with memory for it, which the kernel may use.
   virtual Status run_values(std::span<const Value> in, std::span<Value> out, RunContext& context) {
     (void)in, (void)out, (void)context;
     return Status(Code::internal, "this kernel has no run_values()");

@@ -147,11 +147,17 @@ Status Program::run_values(Frame& frame, const RunRequest& request, size_t index
   Step& step = steps_[index];
   std::vector<Value> in(step.in.size()), out(step.out.size());
   const bool kept = std::any_of(step.out.begin(), step.out.end(), [&](SlotId s) {
-    return slots_[s].kind == Slot::Kind::value || slots_[s].kind == Slot::Kind::late;
+    const Slot& slot = slots_[s];  // texts never lie in the memory of numbers
+    return slot.kind == Slot::Kind::late || (slot.kind == Slot::Kind::value && slot.type != DType::string);
   });
   for (size_t i = 0; i < in.size(); ++i) {
     if (slots_[step.in[i]].kind == Slot::Kind::absent) continue;
     SX_ASSIGN(in[i], value_of(frame, step.in[i], kept));
+  }
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (slots_[step.out[i]].kind != Slot::Kind::planned || !frame.views[step.out[i]].contiguous()) continue;
+    SX_ASSIGN(Tensor place, tensor_from_view(frame.views[step.out[i]]));
+    out[i] = Value(std::move(place));
   }
   RunContext context{*machine_->parallel, request.cancel, nullptr, nullptr, 0, nullptr};
   SX_TRY(step.kernel->run_values(in, out, context));
