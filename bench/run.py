@@ -2,7 +2,7 @@
 """Models beside onnxruntime: both engines in one process on pinned cores, rounds that alternate.
 
 python bench/run.py [--models NAME ...] [--extra FOLDER ...] [--threads 1 2] [--seconds 3] [--json]
-Writes a table and a picture into bench/results (latest.md, latest.svg, latest.json) and prints the table.
+Without --models, GEMM and convolution beside the measured peak come after the table. Writes a table and a picture into bench/results (latest.md, latest.svg, latest.json) and prints the table.
 Time is the median run with its quartiles; load and memory come from fresh processes, a run each.
 """
 
@@ -165,6 +165,16 @@ def table(rows: list[dict], about: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def kernels() -> str:
+    """GEMM and convolution as a share of this machine's measured peak, one core."""
+    program = ROOT / "build" / "release" / "bench" / "bench_gemm_conv"
+    if not program.exists():
+        return ""
+    pin(1)
+    done = subprocess.run([str(program)], capture_output=True, text=True)
+    return f"\n```\n{done.stdout.rstrip()}\n```\n" if done.returncode == 0 else ""
+
+
 def about() -> str:
     import onnxruntime
 
@@ -214,6 +224,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=3, help="of measuring, a model and thread count")
     parser.add_argument("--loads", type=int, default=5, help="fresh processes for load and memory; 0: none")
     parser.add_argument("--dim", nargs="+", default=[], help="sizes of named dimensions, as in batch=4")
+    parser.add_argument("--no-kernels", action="store_true", help="leave out GEMM and convolution alone")
     parser.add_argument("--out", type=Path, default=ROOT / "bench" / "results")
     parser.add_argument("--json", action="store_true", help="print the numbers instead of the table")
     args = parser.parse_args()
@@ -232,7 +243,7 @@ def main() -> int:
             return 2
         head = about()
         rows = [row for case in found for row in benchmark(case, args)]
-    text = table(rows, head)
+    text = table(rows, head) + ("" if args.no_kernels or args.models else kernels())
     args.out.mkdir(parents=True, exist_ok=True)
     (args.out / "latest.md").write_text(text)
     (args.out / "latest.json").write_text(json.dumps({"about": head, "rows": rows}, indent=1) + "\n")

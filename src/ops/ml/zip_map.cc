@@ -28,6 +28,7 @@ static Status eval(Eval& e) {
     map.key_type = labels.type();
     map.int_keys = labels.texts.empty() ? labels.ints : std::vector<int64_t>();
     map.string_keys = labels.texts;
+    map.values.reserve(size_t(m.cols));
     for (int64_t c = 0; c < m.cols; ++c) {
       SX_ASSIGN(Tensor score, Tensor::over(x.buffer(), start + size_t(r * m.cols + c) * bytes, x.type(), {}));
       map.values.emplace_back(std::move(score));
