@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "../convert/compare.h"
+#include "compare.h"
 #include "base/format.h"
 #include "convert/convert.h"
 #include "graph/evaluate.h"

@@ -274,6 +274,7 @@ def test_keyboard_interrupt(tmp_path):
     (tmp_path / "loop.onnx").write_bytes(LOOP)
     code = """if True:
         import signal, sys, threading, time, numpy, sardonyx, os
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
         session = sardonyx.InferenceSession(sys.argv[1])
         threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         start = time.monotonic()
