@@ -23,7 +23,7 @@ class Run final : public Command {
     inputs_.add(app);
     app.add_option("--output-dir", folder_, "write each output as a file into this folder");
     app.add_option("-o,--output", archive_, "write the outputs into this .npz file");
-    app.add_option("--tap", taps_, "also give this value from inside the graph");
+    app.add_option("--tap", taps_, "also give this value from inside the graph")->allow_extra_args(false);
     app.add_option("--timeout", timeout_, "give up after this many seconds");
   }
   Outcome run(const Common& common, Terminal& out) override {
