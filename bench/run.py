@@ -2,7 +2,8 @@
 """Models beside onnxruntime: both engines in one process on pinned cores, rounds that alternate.
 
 python bench/run.py [--models NAME ...] [--extra FOLDER ...] [--threads 1 2] [--seconds 3] [--json]
-Without --models, GEMM and convolution beside the measured peak come after the table. Writes a table and a picture into bench/results (latest.md, latest.svg, latest.json) and prints the table.
+Writes a table and a picture into bench/results (latest.md, latest.svg, latest.json) and prints the table. Without
+--models, GEMM and convolution beside the measured peak come after it.
 Time is the median run with its quartiles; load and memory come from fresh processes, a run each.
 """
 

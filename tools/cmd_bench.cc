@@ -12,7 +12,9 @@
 namespace sx::tools::commands {
 namespace {
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 // Resident memory that is not a page of some file.
 double anonymous_bytes() {
@@ -66,9 +68,16 @@ class Bench final : public Command {
     auto at = [&](double q) { return times[size_t(q * double(times.size() - 1))]; };
     if (common.json) {
       Json j;
-      j.open_object().number("load_seconds", load).number("first_seconds", first).number("median_seconds", at(0.5));
-      j.number("best_seconds", times.front()).number("p95_seconds", at(0.95)).integer("runs", int64_t(times.size()));
-      j.number("anonymous_bytes", memory).number("packed_bytes", double((*session)->packed_bytes())).close_object();
+      j.open_object()
+          .number("load_seconds", load)
+          .number("first_seconds", first)
+          .number("median_seconds", at(0.5));
+      j.number("best_seconds", times.front())
+          .number("p95_seconds", at(0.95))
+          .integer("runs", int64_t(times.size()));
+      j.number("anonymous_bytes", memory)
+          .number("packed_bytes", double((*session)->packed_bytes()))
+          .close_object();
       out.line(j.str());
       return done();
     }

@@ -45,7 +45,8 @@ class Demo final : public Command {
     options.threads = common.threads;
     auto session = Session::load(folder_ + "/digits.onnx", options);
     if (!session.ok()) {
-      return refuse(std::move(session).status().advise("Run it from the project's folder, or say --folder models/digits."));
+      return refuse(std::move(session).status().advise(
+          "Run it from the project's folder, or say --folder models/digits."));
     }
     bool any = false;
     for (int digit = 0; digit < 10; ++digit) {
@@ -71,24 +72,29 @@ class Demo final : public Command {
     const auto start = std::chrono::steady_clock::now();
     constexpr int kRuns = 100;
     for (int i = 0; i < kRuns; ++i) SX_TRY(session.run(in, results));
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / kRuns;
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / kRuns;
     const auto probabilities = results[0].tensor.as<float>();
     const auto pixels = image.as<float>();
     float top = 1e-6f;
     for (float p : pixels) top = std::max(top, p);
     const size_t width = size_t(image.dims().back()), height = size_t(image.count()) / width;
     size_t best = 0;
-    for (size_t i = 0; i < probabilities.size(); ++i) best = probabilities[i] > probabilities[best] ? i : best;
+    for (size_t i = 0; i < probabilities.size(); ++i)
+      best = probabilities[i] > probabilities[best] ? i : best;
     for (size_t row = 0; row < std::max<size_t>(height, 10); ++row) {
-      std::string line = "  " + (row < height ? picture_line(pixels.data(), width, row, top) : std::string(2 * width, ' ')) + "   ";
+      std::string line =
+          "  " + (row < height ? picture_line(pixels.data(), width, row, top) : std::string(2 * width, ' ')) +
+          "   ";
       if (row < probabilities.size()) {
         const double p = probabilities[row];
-        line += out.paint(row == best ? Style::good : Style::dim, format("{}  {:5.1f}%  {}", row, p * 100, bar(p, 24)));
+        line += out.paint(row == best ? Style::good : Style::dim,
+                          format("{}  {:5.1f}%  {}", row, p * 100, bar(p, 24)));
       }
       out.line(line);
     }
-    out.line(format("  {} with {:.1f}%, in {}", out.paint(Style::bold, format("This is a {}", best)), double(probabilities[best]) * 100,
-                    time_text(seconds)));
+    out.line(format("  {} with {:.1f}%, in {}", out.paint(Style::bold, format("This is a {}", best)),
+                    double(probabilities[best]) * 100, time_text(seconds)));
     out.line();
     return {};
   }

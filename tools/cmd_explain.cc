@@ -43,7 +43,8 @@ std::string memory_of(const Plan& plan, SlotId slot, const Slot& s) {
   }
 }
 
-void describe_program(const Session& session, const Program& program, const Plan* plan, int depth, std::vector<Described>& list) {
+void describe_program(const Session& session, const Program& program, const Plan* plan, int depth,
+                      std::vector<Described>& list) {
   const Graph& graph = session.graph();
   for (const Step& s : program.steps()) {
     Described d;
@@ -59,10 +60,13 @@ void describe_program(const Session& session, const Program& program, const Plan
     }
     if (s.node != kNoNode) {
       if (const Body* body = group_body(graph, s.node)) {
-        for (NodeId m : body->nodes) d.members.push_back(format("{}{}{}", graph.node(m).op->name, graph.node(m).name.empty() ? "" : " ", graph.node(m).name));
+        for (NodeId m : body->nodes)
+          d.members.push_back(format("{}{}{}", graph.node(m).op->name, graph.node(m).name.empty() ? "" : " ",
+                                     graph.node(m).name));
       }
       for (const ClaimNote& note : session.placement().notes[s.node]) {
-        d.refusals.push_back(format("{} {}: {}", note.provider, note.yes ? "takes it" : "refuses", note.reason));
+        d.refusals.push_back(
+            format("{} {}: {}", note.provider, note.yes ? "takes it" : "refuses", note.reason));
       }
     }
     list.push_back(std::move(d));
@@ -102,17 +106,23 @@ class Explain final : public Command {
     }
     std::vector<Described> list;
     describe_program(**session, (*session)->program(), plan.get(), 0, list);
-    if (common.json) print_json(out, **session, list, plan.get());
-    else print_text(out, **session, list, plan.get());
+    if (common.json)
+      print_json(out, **session, list, plan.get());
+    else
+      print_text(out, **session, list, plan.get());
     return done();
   }
 
  private:
-  void print_text(Terminal& out, const Session& session, const std::vector<Described>& list, const Plan* plan) {
+  void print_text(Terminal& out, const Session& session, const std::vector<Described>& list,
+                  const Plan* plan) {
     std::string providers;
     for (const std::string& p : session.providers()) providers += (providers.empty() ? "" : ", then ") + p;
-    out.line(format("{} steps at vector level {}; providers: {}; {} rewrites", list.size(), isa_name(active_isa()), providers, session.rule_log().size()));
-    if (plan) out.line(format("arena {}, packed weights {}", bytes_text(double(plan->arena_bytes[0])), bytes_text(double(session.packed_bytes()))));
+    out.line(format("{} steps at vector level {}; providers: {}; {} rewrites", list.size(),
+                    isa_name(active_isa()), providers, session.rule_log().size()));
+    if (plan)
+      out.line(format("arena {}, packed weights {}", bytes_text(double(plan->arena_bytes[0])),
+                      bytes_text(double(session.packed_bytes()))));
     out.line();
     if (rules_) {
       for (const std::string& r : session.rule_log()) out.line("  " + escaped(r));
@@ -120,7 +130,8 @@ class Explain final : public Command {
     }
     Table table({"step", "kernel", "provider", "layout", "result", "memory"});
     for (const Described& d : list) {
-      table.row({std::string(size_t(d.depth) * 2, ' ') + shorten(escaped(d.step), 40), shorten(d.kernel, 40), d.provider, d.layout, shorten(escaped(d.shape), 44), d.memory});
+      table.row({std::string(size_t(d.depth) * 2, ' ') + shorten(escaped(d.step), 40), shorten(d.kernel, 40),
+                 d.provider, d.layout, shorten(escaped(d.shape), 44), d.memory});
     }
     if (!why_) return table.print(out);
     for (const Described& d : list) print_one(out, d);
@@ -128,20 +139,29 @@ class Explain final : public Command {
 
   static void print_one(Terminal& out, const Described& d) {
     const std::string indent(size_t(d.depth) * 2, ' ');
-    out.line(indent + out.paint(Style::bold, escaped(d.step)) + "  " + d.kernel + "  [" + d.provider + ", " + d.layout + "]");
+    out.line(indent + out.paint(Style::bold, escaped(d.step)) + "  " + d.kernel + "  [" + d.provider + ", " +
+             d.layout + "]");
     out.line(indent + "    " + escaped(d.shape) + (d.memory.empty() ? "" : ", " + d.memory));
-    for (const std::string& m : d.members) out.line(indent + out.paint(Style::dim, "    fused  " + escaped(m)));
+    for (const std::string& m : d.members)
+      out.line(indent + out.paint(Style::dim, "    fused  " + escaped(m)));
     for (const std::string& r : d.refusals) out.line(indent + out.paint(Style::dim, "    " + escaped(r)));
   }
 
-  static void print_json(Terminal& out, const Session& session, const std::vector<Described>& list, const Plan* plan) {
+  static void print_json(Terminal& out, const Session& session, const std::vector<Described>& list,
+                         const Plan* plan) {
     Json j;
-    j.open_object().text("isa", isa_name(active_isa())).integer("arena_bytes", plan ? int64_t(plan->arena_bytes[0]) : 0);
+    j.open_object()
+        .text("isa", isa_name(active_isa()))
+        .integer("arena_bytes", plan ? int64_t(plan->arena_bytes[0]) : 0);
     j.integer("packed_bytes", int64_t(session.packed_bytes())).key("rewrites").open_array();
     for (const std::string& r : session.rule_log()) j.text(r);
     j.close_array().key("steps").open_array();
     for (const Described& d : list) {
-      j.open_object().text("step", d.step).text("kernel", d.kernel).text("provider", d.provider).text("layout", d.layout);
+      j.open_object()
+          .text("step", d.step)
+          .text("kernel", d.kernel)
+          .text("provider", d.provider)
+          .text("layout", d.layout);
       j.text("result", d.shape).text("memory", d.memory).integer("depth", d.depth).key("fused").open_array();
       for (const std::string& m : d.members) j.text(m);
       j.close_array().key("claims").open_array();

@@ -23,8 +23,12 @@ void collect(const Program& program, int depth, double runs, std::vector<Line>& 
     const Step& s = program.steps()[i];
     const StepTime& t = program.times()[i];
     if (t.runs == 0) continue;
-    std::string kernel = s.kernel ? std::string(s.kernel->name()) : s.kind == Step::Kind::view ? "view" : s.kind == Step::Kind::transfer ? "transfer" : "control";
-    lines.push_back({s.label, std::move(kernel), s.provider ? std::string(s.provider->name()) : "", double(t.ns) * 1e-9 / runs, double(t.runs) / runs, depth});
+    std::string kernel = s.kernel                         ? std::string(s.kernel->name())
+                         : s.kind == Step::Kind::view     ? "view"
+                         : s.kind == Step::Kind::transfer ? "transfer"
+                                                          : "control";
+    lines.push_back({s.label, std::move(kernel), s.provider ? std::string(s.provider->name()) : "",
+                     double(t.ns) * 1e-9 / runs, double(t.runs) / runs, depth});
     for (const auto& child : s.children) collect(*child, depth + 1, runs, lines);
   }
 }
@@ -59,7 +63,8 @@ class Profile final : public Command {
       const auto start = std::chrono::steady_clock::now();
       auto values = (*session)->run(*feeds, {}, {&interrupt()});
       if (!values.ok()) return fail(std::move(values).status());
-      if (i > 0) totals.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+      if (i > 0)
+        totals.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
     out.end_progress();
     std::sort(totals.begin(), totals.end());
@@ -77,7 +82,11 @@ class Profile final : public Command {
       Json j;
       j.open_object().number("run_seconds", median).number("step_seconds", sum).key("steps").open_array();
       for (const Line& l : lines) {
-        j.open_object().text("step", l.step).text("kernel", l.kernel).text("provider", l.provider).number("seconds", l.seconds);
+        j.open_object()
+            .text("step", l.step)
+            .text("kernel", l.kernel)
+            .text("provider", l.provider)
+            .number("seconds", l.seconds);
         j.number("runs", l.runs).integer("depth", l.depth).close_object();
       }
       j.close_array().close_object();
@@ -85,7 +94,8 @@ class Profile final : public Command {
       return;
     }
     if (top_ > 0) {
-      std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.seconds > b.seconds; });
+      std::stable_sort(lines.begin(), lines.end(),
+                       [](const Line& a, const Line& b) { return a.seconds > b.seconds; });
       if (lines.size() > size_t(top_)) lines.resize(size_t(top_));
     }
     Table table({"step", "kernel", "provider", "time", "share", ""}, {false, false, false, true, true});
@@ -93,8 +103,9 @@ class Profile final : public Command {
       const double share = sum > 0 ? l.seconds / sum : 0;
       std::string bar;
       for (int i = 0; i < int(share * 30 + 0.5); ++i) bar += "█";
-      table.row({std::string(size_t(l.depth) * 2, ' ') + shorten(escaped(l.step), 44), shorten(l.kernel, 44), l.provider, time_text(l.seconds),
-                 format("{:.1f}%", share * 100), out.paint(Style::accent, bar)});
+      table.row({std::string(size_t(l.depth) * 2, ' ') + shorten(escaped(l.step), 44), shorten(l.kernel, 44),
+                 l.provider, time_text(l.seconds), format("{:.1f}%", share * 100),
+                 out.paint(Style::accent, bar)});
     }
     table.print(out);
     out.line(format("{} a run (median of {}), {} of it in steps", time_text(median), runs_, time_text(sum)));

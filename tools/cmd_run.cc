@@ -47,20 +47,26 @@ class Run final : public Command {
       if (misfed) s = std::move(s).advise("Give them with --input NAME=FILE, or use --random.");
       return s.code() == Code::invalid_argument ? refuse(std::move(s)) : fail(std::move(s));
     }
-    if (Status s = write_outputs((*session)->outputs(), *values, folder_, archive_); !s.ok()) return fail(std::move(s));
-    const double load = std::chrono::duration<double>(start - loading).count(), took = std::chrono::duration<double>(end - start).count();
+    if (Status s = write_outputs((*session)->outputs(), *values, folder_, archive_); !s.ok())
+      return fail(std::move(s));
+    const double load = std::chrono::duration<double>(start - loading).count(),
+                 took = std::chrono::duration<double>(end - start).count();
     show(common, out, (*session)->outputs(), *values, load, took);
     return done();
   }
 
  private:
-  void show(const Common& common, Terminal& out, const std::vector<ValueDesc>& outputs, const std::vector<Value>& values,
-            double load, double took) {
+  void show(const Common& common, Terminal& out, const std::vector<ValueDesc>& outputs,
+            const std::vector<Value>& values, double load, double took) {
     if (common.json) {
       Json j;
       j.open_object().number("load_seconds", load).number("run_seconds", took).key("outputs").open_array();
       for (size_t i = 0; i < values.size(); ++i) {
-        j.open_object().text("name", outputs[i].name).text("type", to_string(type_of(values[i]))).text("preview", preview(values[i])).close_object();
+        j.open_object()
+            .text("name", outputs[i].name)
+            .text("type", to_string(type_of(values[i])))
+            .text("preview", preview(values[i]))
+            .close_object();
       }
       j.close_array().close_object();
       out.line(j.str());

@@ -40,9 +40,12 @@ void find_cases(const fs::path& path, std::vector<Case>& cases) {
   Case here;
   for (const auto& entry : fs::directory_iterator(path, ec)) {
     const std::string file = entry.path().filename().string();
-    if (entry.is_directory() && file.starts_with("test_data_set_")) here.data_sets.push_back(entry.path().string());
-    else if (entry.is_directory()) folders.push_back(entry.path());
-    else if (file.ends_with(".onnx")) models.push_back(entry.path());
+    if (entry.is_directory() && file.starts_with("test_data_set_"))
+      here.data_sets.push_back(entry.path().string());
+    else if (entry.is_directory())
+      folders.push_back(entry.path());
+    else if (file.ends_with(".onnx"))
+      models.push_back(entry.path());
   }
   std::sort(here.data_sets.begin(), here.data_sets.end());
   if (!here.data_sets.empty() && models.size() == 1) {
@@ -55,7 +58,8 @@ void find_cases(const fs::path& path, std::vector<Case>& cases) {
   for (const fs::path& f : folders) find_cases(f, cases);
 }
 
-Result<std::vector<Value>> read_set(const std::string& folder, const char* prefix, const std::vector<ValueDesc>& descs) {
+Result<std::vector<Value>> read_set(const std::string& folder, const char* prefix,
+                                    const std::vector<ValueDesc>& descs) {
   std::vector<Value> values;
   for (size_t i = 0;; ++i) {
     const std::string path = format("{}/{}_{}.pb", folder, prefix, i);
@@ -74,15 +78,18 @@ class Test final : public Command {
     example = "sardonyx test models/ --provider reference";
   }
   void options(CLI::App& app) override {
-    app.add_option("folders", folders_, "folders to search for models with test_data_set_* beside them")->required();
+    app.add_option("folders", folders_, "folders to search for models with test_data_set_* beside them")
+        ->required();
     session_.add(app, false);
-    app.add_option("--eval", eval_, "f64: evaluate the records in float64 instead of running a session")->check(CLI::IsMember({"f64", "f32"}));
+    app.add_option("--eval", eval_, "f64: evaluate the records in float64 instead of running a session")
+        ->check(CLI::IsMember({"f64", "f32"}));
     app.add_flag("--truth", truth_, "also compare with the float64 evaluation and print that error");
     app.add_option("--rtol", tolerance_.relative, "relative tolerance");
     app.add_option("--atol", tolerance_.absolute, "absolute tolerance");
     app.add_option("--of-largest", tolerance_.of_largest, "or this much of the largest expected element");
     app.add_option("--filter", filter_, "only cases whose name contains this");
-    app.add_option("--skip", skip_file_, "a file of case names that may fail, each followed by # and the reason");
+    app.add_option("--skip", skip_file_,
+                   "a file of case names that may fail, each followed by # and the reason");
   }
 
   Outcome run(const Common& common, Terminal& out) override {
@@ -94,7 +101,8 @@ class Test final : public Command {
       find_cases(f, cases);
     }
     std::erase_if(cases, [&](const Case& c) { return c.name.find(filter_) == std::string::npos; });
-    if (cases.empty()) return refuse(Status(Code::not_found, "no model with test_data_set_* folders beside it was found"));
+    if (cases.empty())
+      return refuse(Status(Code::not_found, "no model with test_data_set_* folders beside it was found"));
     std::vector<Verdict> verdicts;
     for (size_t i = 0; i < cases.size() && !interrupted(); ++i) {
       out.progress(format("{} of {}: {}", i + 1, cases.size(), cases[i].name));
@@ -154,7 +162,8 @@ class Test final : public Command {
     return {};
   }
 
-  void judge_outputs(const std::vector<ValueDesc>& outputs, const std::vector<Value>& got, const std::vector<Value>& expected, Verdict& v) {
+  void judge_outputs(const std::vector<ValueDesc>& outputs, const std::vector<Value>& got,
+                     const std::vector<Value>& expected, Verdict& v) {
     for (size_t i = 0; i < expected.size() && i < got.size(); ++i) {
       const Difference d = compare(got[i], expected[i], tolerance_, eval_ == "f64");
       v.of_largest = std::max(v.of_largest, d.of_largest);
@@ -180,7 +189,8 @@ class Test final : public Command {
     return "";
   }
 
-  Outcome report(const Common& common, Terminal& out, const std::vector<Case>& cases, const std::vector<Verdict>& verdicts) {
+  Outcome report(const Common& common, Terminal& out, const std::vector<Case>& cases,
+                 const std::vector<Verdict>& verdicts) {
     size_t passed = 0, failed = 0, skipped = 0, unsupported = 0;
     Json j;
     j.open_object().key("cases").open_array();
@@ -194,21 +204,41 @@ class Test final : public Command {
         v.why = "is on the list of cases that may fail, but passes: take it off";
       }
       ++(skip ? skipped : v.passed ? passed : v.unsupported ? unsupported : failed);
-      j.open_object().text("case", cases[i].name).boolean("passed", v.passed).boolean("unsupported", v.unsupported).number("error", v.of_largest).text("why", v.why).close_object();
+      j.open_object()
+          .text("case", cases[i].name)
+          .boolean("passed", v.passed)
+          .boolean("unsupported", v.unsupported)
+          .number("error", v.of_largest)
+          .text("why", v.why)
+          .close_object();
       const bool worth = !v.passed || !common.quiet;
       if (!worth || (cases.size() > 60 && v.passed)) continue;
       std::string first = v.why.substr(0, v.why.find('\n'));
-      table.row({skip ? "skip" : v.passed ? "pass" : v.unsupported ? "none" : "FAIL", escaped(cases[i].name), std::isinf(v.of_largest) ? "" : format("{:.1e}", v.of_largest),
-                 v.versus_truth >= 0 ? format("{:.1e}", v.versus_truth) : "", shorten(escaped(skip ? reason : first), 100)},
-                skip ? Style::dim : v.passed ? Style::plain : Style::bad);
+      table.row({skip            ? "skip"
+                 : v.passed      ? "pass"
+                 : v.unsupported ? "none"
+                                 : "FAIL",
+                 escaped(cases[i].name), std::isinf(v.of_largest) ? "" : format("{:.1e}", v.of_largest),
+                 v.versus_truth >= 0 ? format("{:.1e}", v.versus_truth) : "",
+                 shorten(escaped(skip ? reason : first), 100)},
+                skip       ? Style::dim
+                : v.passed ? Style::plain
+                           : Style::bad);
     }
-    j.close_array().integer("passed", int64_t(passed)).integer("failed", int64_t(failed)).integer("skipped", int64_t(skipped)).integer("unsupported", int64_t(unsupported)).close_object();
+    j.close_array()
+        .integer("passed", int64_t(passed))
+        .integer("failed", int64_t(failed))
+        .integer("skipped", int64_t(skipped))
+        .integer("unsupported", int64_t(unsupported))
+        .close_object();
     if (common.json) {
       out.line(j.str());
     } else {
       if (table.rows() > 0) table.print(out);
-      if (unsupported > 0) out.line(format("{} models need operators or types that are not here", unsupported));
-      out.line(format("{} passed, {} failed{}", passed, failed, skipped ? format(", {} skipped", skipped) : ""));
+      if (unsupported > 0)
+        out.line(format("{} models need operators or types that are not here", unsupported));
+      out.line(
+          format("{} passed, {} failed{}", passed, failed, skipped ? format(", {} skipped", skipped) : ""));
     }
     return done(failed + unsupported > 0 ? kAnswerIsNo : kDone);
   }

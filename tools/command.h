@@ -25,23 +25,23 @@ struct Common {
 };
 
 struct Outcome {
-  Status status;       // an error is printed to standard error
-  int exit = kDone;    // used when the status is ok, or when it is not kDone
+  Status status;     // an error is printed to standard error
+  int exit = kDone;  // used when the status is ok, or when it is not kDone
 };
 
 class Command {
  public:
   virtual ~Command() = default;
-  virtual void options(CLI::App& app) = 0;            // arguments and flags of this verb
+  virtual void options(CLI::App& app) = 0;  // arguments and flags of this verb
   virtual Outcome run(const Common& common, Terminal& out) = 0;
 
   std::string name, summary, example;
 };
 
 Outcome done(int exit = kDone);
-Outcome refuse(Status status);                        // the input cannot be read or is refused
-Outcome fail(Status status);                          // the run failed
-bool interrupted();                                   // somebody pressed Ctrl-C
-const Cancel& interrupt();                            // for runs: stops when somebody does
+Outcome refuse(Status status);  // the input cannot be read or is refused
+Outcome fail(Status status);    // the run failed
+bool interrupted();             // somebody pressed Ctrl-C
+const Cancel& interrupt();      // for runs: stops when somebody does
 
 }  // namespace sx::tools

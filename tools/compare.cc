@@ -59,12 +59,14 @@ Difference compare_numbers(const Tensor& got, const Tensor& expected, Tolerance 
   return d;
 }
 
-Difference compare_tensors(const Tensor& got, const Tensor& expected, const Tolerance& tolerance, bool any_float) {
+Difference compare_tensors(const Tensor& got, const Tensor& expected, const Tolerance& tolerance,
+                           bool any_float) {
   const bool both_float = dtype_is_float(got.type()) && dtype_is_float(expected.type());
   if (got.type() != expected.type() && !(any_float && both_float)) {
     return differ(format("is {}, expected {}", dtype_name(got.type()), dtype_name(expected.type())));
   }
-  if (!(got.dims() == expected.dims())) return differ(format("has shape {}, expected {}", to_string(got.dims()), to_string(expected.dims())));
+  if (!(got.dims() == expected.dims()))
+    return differ(format("has shape {}, expected {}", to_string(got.dims()), to_string(expected.dims())));
   if (expected.type() != DType::string) return compare_numbers(got, expected, tolerance);
   for (int64_t i = 0; i < got.count(); ++i) {
     const std::string &a = got.strings()[size_t(i)], &b = expected.strings()[size_t(i)];
@@ -86,13 +88,16 @@ Difference compare_maps(const Map& got, const Map& expected, const Tolerance& to
   if (got.values.size() != expected.values.size()) {
     return differ(format("has {} entries, expected {}", got.values.size(), expected.values.size()));
   }
-  auto key = [](const Map& m, size_t i) { return m.key_type == DType::string ? m.string_keys[i] : std::to_string(m.int_keys[i]); };
+  auto key = [](const Map& m, size_t i) {
+    return m.key_type == DType::string ? m.string_keys[i] : std::to_string(m.int_keys[i]);
+  };
   Difference all;
   for (size_t i = 0; i < expected.values.size(); ++i) {
     size_t at = 0;
     while (at < got.values.size() && key(got, at) != key(expected, i)) ++at;
     if (at == got.values.size()) return differ(format("has no key '{}'", key(expected, i)));
-    merge(all, compare(got.values[at], expected.values[i], tolerance, any_float), format("key '{}'", key(expected, i)));
+    merge(all, compare(got.values[at], expected.values[i], tolerance, any_float),
+          format("key '{}'", key(expected, i)));
   }
   return all;
 }
@@ -103,19 +108,22 @@ Difference compare(const Value& got, const Value& expected, const Tolerance& tol
   if (got.kind == Value::Kind::optional && expected.kind != Value::Kind::optional && got.optional) {
     return compare(*got.optional, expected, tolerance, any_float);
   }
-  if (got.kind != expected.kind) return differ(format("is a {}, expected a {}", kind_name(got.kind), kind_name(expected.kind)));
+  if (got.kind != expected.kind)
+    return differ(format("is a {}, expected a {}", kind_name(got.kind), kind_name(expected.kind)));
   switch (expected.kind) {
     case Value::Kind::tensor: return compare_tensors(got.tensor, expected.tensor, tolerance, any_float);
     case Value::Kind::sequence: {
       const auto &a = got.sequence->items, &b = expected.sequence->items;
       if (a.size() != b.size()) return differ(format("has {} items, expected {}", a.size(), b.size()));
       Difference all;
-      for (size_t i = 0; i < a.size(); ++i) merge(all, compare(a[i], b[i], tolerance, any_float), format("item {}", i));
+      for (size_t i = 0; i < a.size(); ++i)
+        merge(all, compare(a[i], b[i], tolerance, any_float), format("item {}", i));
       return all;
     }
     case Value::Kind::map: return compare_maps(*got.map, *expected.map, tolerance, any_float);
     case Value::Kind::optional:
-      if (bool(got.optional) != bool(expected.optional)) return differ(got.optional ? "is not empty" : "is empty");
+      if (bool(got.optional) != bool(expected.optional))
+        return differ(got.optional ? "is not empty" : "is empty");
       return got.optional ? compare(*got.optional, *expected.optional, tolerance, any_float) : Difference();
     case Value::Kind::sparse: return differ("is a sparse tensor, which cannot be compared");
     case Value::Kind::none: return {};

@@ -17,7 +17,8 @@ namespace sx::tools {
 
 Result<std::pair<std::string, std::string>> split_assignment(const std::string& text) {
   const size_t at = text.rfind('=');
-  if (at == std::string::npos || at == 0) return error(Code::invalid_argument, "expected NAME=VALUE, found '{}'", text);
+  if (at == std::string::npos || at == 0)
+    return error(Code::invalid_argument, "expected NAME=VALUE, found '{}'", text);
   return std::pair(text.substr(0, at), text.substr(at + 1));
 }
 
@@ -27,7 +28,8 @@ Result<std::vector<std::pair<std::string, int64_t>>> parse_dims(const std::vecto
     SX_ASSIGN(auto parts, split_assignment(text));
     int64_t size = 0;
     const char* end = parts.second.data() + parts.second.size();
-    if (auto r = std::from_chars(parts.second.data(), end, size); r.ec != std::errc() || r.ptr != end || size < 0) {
+    if (auto r = std::from_chars(parts.second.data(), end, size);
+        r.ec != std::errc() || r.ptr != end || size < 0) {
       return error(Code::invalid_argument, "--dim {}: '{}' is not a size", text, parts.second);
     }
     dims.emplace_back(parts.first, size);
@@ -42,7 +44,8 @@ Result<Value> read_value(const std::string& path, const Type& type) {
   }
   if (path.ends_with(".npz")) {
     SX_ASSIGN(auto list, onnx::read_npz(path));
-    if (list.size() != 1) return error(Code::invalid_argument, "expected one array, found {}", list.size()).in(path);
+    if (list.size() != 1)
+      return error(Code::invalid_argument, "expected one array, found {}", list.size()).in(path);
     return Value(std::move(list[0].tensor));
   }
   SX_ASSIGN(Tensor t, onnx::read_npy(path, type.elem));
@@ -57,7 +60,8 @@ int64_t size_for(Dim d, const std::vector<std::pair<std::string, int64_t>>& dims
   std::vector<int64_t> values(pool->symbols(), 8);
   for (uint32_t s = 0; s < values.size(); ++s) {
     const std::string& name = pool->symbol_name(s);
-    if (name.find("batch") != std::string::npos || name == "N" || name == "B" || pool->is_fresh(s)) values[s] = 1;
+    if (name.find("batch") != std::string::npos || name == "N" || name == "B" || pool->is_fresh(s))
+      values[s] = 1;
     for (auto& [given, size] : dims) values[s] = given == name ? size : values[s];
   }
   int64_t v = 0;
@@ -71,9 +75,11 @@ void fill(Tensor& t, Next next) {
 
 }  // namespace
 
-Result<Value> random_value(const ValueDesc& input, uint64_t seed, const std::vector<std::pair<std::string, int64_t>>& given) {
+Result<Value> random_value(const ValueDesc& input, uint64_t seed,
+                           const std::vector<std::pair<std::string, int64_t>>& given) {
   if (!input.type.is_tensor()) {
-    return error(Code::unsupported, "input '{}' is {}: give it as a .pb file", input.name, to_string(input.type));
+    return error(Code::unsupported, "input '{}' is {}: give it as a .pb file", input.name,
+                 to_string(input.type));
   }
   if (!input.type.shape.known) {
     return error(Code::unsupported, "the rank of input '{}' is not known: give it as a file", input.name);
@@ -87,11 +93,18 @@ Result<Value> random_value(const ValueDesc& input, uint64_t seed, const std::vec
   switch (input.type.elem) {
     case DType::f32: fill<float>(t, [&] { return normal(random); }); break;
     case DType::f64: fill<double>(t, [&] { return double(normal(random)); }); break;
-    case DType::f16: fill<uint16_t>(t, [&] { return 0x3800 + random() % 0x400 + (random() % 2 << 15); }); break;
-    case DType::bf16: fill<uint16_t>(t, [&] { return 0x3f00 + random() % 0x80 + (random() % 2 << 15); }); break;
-    case DType::i64: case DType::u64: fill<int64_t>(t, small); break;
-    case DType::i32: case DType::u32: fill<int32_t>(t, small); break;
-    case DType::i16: case DType::u16: fill<int16_t>(t, small); break;
+    case DType::f16:
+      fill<uint16_t>(t, [&] { return 0x3800 + random() % 0x400 + (random() % 2 << 15); });
+      break;
+    case DType::bf16:
+      fill<uint16_t>(t, [&] { return 0x3f00 + random() % 0x80 + (random() % 2 << 15); });
+      break;
+    case DType::i64:
+    case DType::u64: fill<int64_t>(t, small); break;
+    case DType::i32:
+    case DType::u32: fill<int32_t>(t, small); break;
+    case DType::i16:
+    case DType::u16: fill<int16_t>(t, small); break;
     case DType::boolean: fill<uint8_t>(t, [&] { return random() % 2; }); break;
     case DType::string:
       for (std::string& s : t.mutable_strings()) s = std::string(1, char('a' + random() % 4));
@@ -101,7 +114,8 @@ Result<Value> random_value(const ValueDesc& input, uint64_t seed, const std::vec
   return Value(std::move(t));
 }
 
-Result<std::vector<NamedValue>> gather_inputs(const std::vector<ValueDesc>& inputs, const InputSource& source) {
+Result<std::vector<NamedValue>> gather_inputs(const std::vector<ValueDesc>& inputs,
+                                              const InputSource& source) {
   std::vector<NamedValue> list;
   auto type_of_input = [&](const std::string& name) {
     for (const ValueDesc& d : inputs) {
@@ -137,8 +151,8 @@ Result<std::vector<NamedValue>> gather_inputs(const std::vector<ValueDesc>& inpu
   return list;
 }
 
-Status write_outputs(const std::vector<ValueDesc>& outputs, const std::vector<Value>& values, const std::string& folder,
-                     const std::string& archive) {
+Status write_outputs(const std::vector<ValueDesc>& outputs, const std::vector<Value>& values,
+                     const std::string& folder, const std::string& archive) {
   auto numpy = [](const Value& v) { return v.is_tensor(); };
   if (!folder.empty()) {
     if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) {
@@ -148,15 +162,16 @@ Status write_outputs(const std::vector<ValueDesc>& outputs, const std::vector<Va
       std::string file = outputs[i].name;
       for (char& c : file) c = c == '/' || c == '\0' || c == ':' ? '_' : c;
       const std::string path = folder + "/" + file + (numpy(values[i]) ? ".npy" : ".pb");
-      SX_TRY(numpy(values[i]) ? onnx::write_npy(path, values[i].tensor) : onnx::write_value_pb(path, values[i], outputs[i].name));
+      SX_TRY(numpy(values[i]) ? onnx::write_npy(path, values[i].tensor)
+                              : onnx::write_value_pb(path, values[i], outputs[i].name));
     }
   }
   if (archive.empty()) return {};
   std::vector<onnx::NamedTensor> tensors;
   for (size_t i = 0; i < values.size(); ++i) {
     if (!numpy(values[i])) {
-      return error(Code::unsupported, "output '{}' is a {}, which an .npz cannot hold; use --output-dir", outputs[i].name,
-                   kind_name(values[i].kind));
+      return error(Code::unsupported, "output '{}' is a {}, which an .npz cannot hold; use --output-dir",
+                   outputs[i].name, kind_name(values[i].kind));
     }
     tensors.push_back({outputs[i].name, values[i].tensor});
   }

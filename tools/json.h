@@ -15,7 +15,7 @@ class Json {
   Json& close_array() { return close(']'); }
   Json& key(std::string_view name);
   Json& text(std::string_view value);
-  Json& number(double value);                 // null where it is not finite
+  Json& number(double value);  // null where it is not finite
   Json& integer(int64_t value);
   Json& boolean(bool value);
   Json& null();

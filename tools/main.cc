@@ -9,9 +9,9 @@
 #include "base/format.h"
 #include "command.h"
 
-#define SX_ITEM(name)                          \
-  namespace sx::tools::commands {              \
-  std::unique_ptr<Command> name();             \
+#define SX_ITEM(name)              \
+  namespace sx::tools::commands {  \
+  std::unique_ptr<Command> name(); \
   }
 #include "command_list.inc"
 #undef SX_ITEM
@@ -63,7 +63,8 @@ size_t distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-int unknown_verb(Terminal& out, const std::string& verb, const std::vector<std::unique_ptr<Command>>& commands) {
+int unknown_verb(Terminal& out, const std::string& verb,
+                 const std::vector<std::unique_ptr<Command>>& commands) {
   std::string near;
   size_t best = 3;
   for (const auto& c : commands) {
@@ -72,7 +73,8 @@ int unknown_verb(Terminal& out, const std::string& verb, const std::vector<std::
       near = c->name;
     }
   }
-  out.note(format("error: there is no verb '{}'{}", escaped(verb), near.empty() ? "" : format("; did you mean '{}'?", near)));
+  out.note(format("error: there is no verb '{}'{}", escaped(verb),
+                  near.empty() ? "" : format("; did you mean '{}'?", near)));
   out.note("`sardonyx --help` lists the verbs.");
   return kUsage;
 }
@@ -89,15 +91,17 @@ int run(int argc, char** argv) {
   CLI::App app("Sardonyx: read, check, show, run and measure ONNX models.", "sardonyx");
   app.set_version_flag("--version", "sardonyx " SX_VERSION);
   app.require_subcommand(0, 1);
-  app.footer("Try:  sardonyx demo        (the bundled digit classifier)\n      sardonyx run MODEL.onnx --random\n"
-             "      sardonyx VERB --help");
+  app.footer(
+      "Try:  sardonyx demo        (the bundled digit classifier)\n      sardonyx run MODEL.onnx --random\n"
+      "      sardonyx VERB --help");
   auto commands = all_commands();
   std::vector<CLI::App*> subs;
   for (auto& c : commands) {
     CLI::App* sub = app.add_subcommand(c->name, c->summary);
     sub->add_flag("--json", common.json, "one JSON document on standard output");
     sub->add_flag("--quiet", common.quiet, "only what was asked for");
-    sub->add_option("--color", common.color, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}));
+    sub->add_option("--color", common.color, "auto, always or never")
+        ->check(CLI::IsMember({"auto", "always", "never"}));
     sub->add_option("--threads", common.threads, "threads to use (default: as many as this process may)");
     sub->footer("Example:\n  " + c->example);
     c->options(*sub);

@@ -24,7 +24,8 @@ std::string preview(const Value& value, size_t most) {
   std::string text;
   switch (value.kind) {
     case Value::Kind::tensor:
-      for (int64_t i = 0; i < value.tensor.count() && size_t(i) < most; ++i) text += (i ? " " : "") + element(value.tensor, i);
+      for (int64_t i = 0; i < value.tensor.count() && size_t(i) < most; ++i)
+        text += (i ? " " : "") + element(value.tensor, i);
       if (size_t(value.tensor.count()) > most) text += format(" … ({})", value.tensor.count());
       return text;
     case Value::Kind::sequence: {
@@ -35,7 +36,8 @@ std::string preview(const Value& value, size_t most) {
     }
     case Value::Kind::map:
       for (size_t i = 0; i < value.map->values.size() && i < 4; ++i) {
-        const std::string key = value.map->key_type == DType::string ? escaped(value.map->string_keys[i]) : std::to_string(value.map->int_keys[i]);
+        const std::string key = value.map->key_type == DType::string ? escaped(value.map->string_keys[i])
+                                                                     : std::to_string(value.map->int_keys[i]);
         text += (i ? ", " : "") + key + ": " + preview(value.map->values[i], 1);
       }
       return "{" + text + (value.map->values.size() > 4 ? ", …}" : "}");

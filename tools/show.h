@@ -7,6 +7,6 @@
 
 namespace sx::tools {
 
-std::string preview(const Value& value, size_t most = 8);   // "0.12 0.98 … (1000)"
+std::string preview(const Value& value, size_t most = 8);  // "0.12 0.98 … (1000)"
 
 }  // namespace sx::tools

@@ -15,9 +15,12 @@ namespace sx::tools {
 
 void Terminal::choose_color(const std::string& when) {
   const char* no_color = std::getenv("NO_COLOR");
-  if (when == "always") color_ = true;
-  else if (when == "never") color_ = false;
-  else color_ = ::isatty(1) && !(no_color && *no_color);
+  if (when == "always")
+    color_ = true;
+  else if (when == "never")
+    color_ = false;
+  else
+    color_ = ::isatty(1) && !(no_color && *no_color);
 }
 
 std::string Terminal::paint(Style style, std::string_view text) const {
@@ -75,7 +78,8 @@ void Table::print(Terminal& out) const {
   std::vector<size_t> widths(header_.size());
   for (size_t c = 0; c < header_.size(); ++c) widths[c] = shown_width(header_[c]);
   for (const Row& r : rows_) {
-    for (size_t c = 0; c < r.cells.size() && c < widths.size(); ++c) widths[c] = std::max(widths[c], shown_width(r.cells[c]));
+    for (size_t c = 0; c < r.cells.size() && c < widths.size(); ++c)
+      widths[c] = std::max(widths[c], shown_width(r.cells[c]));
   }
   auto text = [&](const std::vector<std::string>& cells) {
     std::string all;

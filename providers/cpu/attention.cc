@@ -24,7 +24,8 @@ std::string refuses(const Site& site) {
     if (site.has(i)) return "a cache of keys and values is not laid out";
   }
   for (size_t o = 1; o < site.op().outputs.size(); ++o) {
-    if (site.op().outputs[o] != kNoValue && site.graph.use_count(site.op().outputs[o]) > 0) return "more than the result is asked for";
+    if (site.op().outputs[o] != kNoValue && site.graph.use_count(site.op().outputs[o]) > 0)
+      return "more than the result is asked for";
   }
   const size_t rank = site.in(kQ).shape.rank();
   if (rank != 4 && rank != 3) return format("rank {}", rank);
@@ -42,7 +43,8 @@ std::string refuses(const Site& site) {
 
 bool is_head_transpose(const Graph& graph, NodeId node) {
   const Node& n = graph.node(node);
-  return n.op && n.op->domain.empty() && n.op->name == "Transpose" && n.attrs.integers("perm") == std::vector<int64_t>{0, 2, 1, 3};
+  return n.op && n.op->domain.empty() && n.op->name == "Transpose" &&
+         n.attrs.integers("perm") == std::vector<int64_t>{0, 2, 1, 3};
 }
 
 bool can_fuse(const Graph& graph, std::span<const NodeId> members, NodeId next, std::string* why_not) {
@@ -70,7 +72,8 @@ class AttentionKernel final : public NamedKernel {
     kernel->q_heads_ = site.attrs().integer("q_num_heads", 0);
     kernel->kv_heads_ = site.attrs().integer("kv_num_heads", 0);
     for (size_t i = 0; i < 3; ++i) kernel->traits_.strided_inputs |= uint64_t(1) << kernel->operand_[i];
-    if (kernel->operand_[kMask] >= 0) kernel->traits_.strided_inputs |= uint64_t(1) << kernel->operand_[kMask];
+    if (kernel->operand_[kMask] >= 0)
+      kernel->traits_.strided_inputs |= uint64_t(1) << kernel->operand_[kMask];
     kernel->name_ = kernel->transposed_ ? "attention +transpose" : "attention";
     return std::unique_ptr<Kernel>(std::move(kernel));
   }
@@ -100,24 +103,27 @@ class AttentionKernel final : public NamedKernel {
     if (out[0]->count() == 0) return {};
     auto data = [&](size_t i) { return in[size_t(operand_[i])]->as<float>(); };
     const void* mask = operand_[kMask] >= 0 ? in[size_t(operand_[kMask])]->data : nullptr;
-    kernels::attention_run(static_cast<const AttentionPrepared*>(prepared)->plan, data(kQ), data(kK), data(kV), mask,
-                           out[0]->as_mutable<float>(), static_cast<float*>(context.scratch), context.parallel);
+    kernels::attention_run(static_cast<const AttentionPrepared*>(prepared)->plan, data(kQ), data(kK),
+                           data(kV), mask, out[0]->as_mutable<float>(), static_cast<float*>(context.scratch),
+                           context.parallel);
     return {};
   }
 
  private:
   // [batch, heads, rows, size], or [batch, rows, heads * size].
-  static Status heads_of(const View& v, int64_t declared, size_t& batch, size_t& heads, size_t& rows, size_t& size,
-                         AttentionStrides& strides) {
+  static Status heads_of(const View& v, int64_t declared, size_t& batch, size_t& heads, size_t& rows,
+                         size_t& size, AttentionStrides& strides) {
     const Dims s = v.strides.empty() ? contiguous_strides(v.dims) : v.strides;
-    if (s.back() != 1 && v.dims.back() != 1) return Status(Code::unsupported, "the last dimension is not dense");
+    if (s.back() != 1 && v.dims.back() != 1)
+      return Status(Code::unsupported, "the last dimension is not dense");
     batch = size_t(v.dims[0]);
     if (v.dims.size() == 4) {
       heads = size_t(v.dims[1]), rows = size_t(v.dims[2]), size = size_t(v.dims[3]);
       strides = {s[0], s[1], s[2]};
       return {};
     }
-    if (declared < 1 || v.dims[2] % declared != 0) return error(Code::invalid_argument, "{} does not divide into {} heads", v.dims[2], declared);
+    if (declared < 1 || v.dims[2] % declared != 0)
+      return error(Code::invalid_argument, "{} does not divide into {} heads", v.dims[2], declared);
     heads = size_t(declared), rows = size_t(v.dims[1]), size = size_t(v.dims[2] / declared);
     strides = {s[0], ptrdiff_t(size), s[1]};
     return {};
@@ -131,7 +137,8 @@ class AttentionKernel final : public NamedKernel {
       const size_t to = 4 - mask.dims.size() + k;
       if (mask.dims[k] == 1) continue;
       if (mask.dims[k] != whole[to]) {
-        return error(Code::unsupported, "the mask has shape {}, which does not cover {} keys", to_string(mask.dims), s.keys);
+        return error(Code::unsupported, "the mask has shape {}, which does not cover {} keys",
+                     to_string(mask.dims), s.keys);
       }
       s.mask_strides[to] = strides[k];
     }

@@ -26,7 +26,9 @@ struct Elements {
   static Elements of(const Tensor& t) { return {t.type(), t.data(), size_t(t.count())}; }
   static Elements of(const View& v) { return {v.type, v.data, size_t(v.count())}; }
   template <class T>
-  const T* as() const { return static_cast<const T*>(data); }
+  const T* as() const {
+    return static_cast<const T*>(data);
+  }
 };
 
 // Calls put(k, place) for each element; place is -1 where it is no key. Stops where `put` says false.
@@ -38,7 +40,8 @@ void find_all(const KeyTable& table, const Elements& x, F put) {
     }
   };
   switch (x.type) {
-    case DType::string: return each(x.as<std::string>(), [](const std::string& s) { return std::string_view(s); });
+    case DType::string:
+      return each(x.as<std::string>(), [](const std::string& s) { return std::string_view(s); });
     case DType::f32: return each(x.as<float>(), [](float v) { return v; });
     case DType::i32: return each(x.as<int32_t>(), [](int32_t v) { return int64_t(v); });
     default: return each(x.as<int64_t>(), [](int64_t v) { return v; });
@@ -54,8 +57,10 @@ const std::vector<std::string>* texts(const Attrs& attrs, std::string_view name)
 std::string one_hot_refuses(const Site& site) {
   const Type& x = site.in(0);
   const bool text = x.is_tensor() && x.elem == DType::string;
-  if (!text && !(x.is_tensor() && (x.elem == DType::i64 || x.elem == DType::i32))) return format("X is {}", to_string(x));
-  const bool by_text = texts(site.attrs(), "cats_strings") != nullptr, by_int = site.attrs().has("cats_int64s");
+  if (!text && !(x.is_tensor() && (x.elem == DType::i64 || x.elem == DType::i32)))
+    return format("X is {}", to_string(x));
+  const bool by_text = texts(site.attrs(), "cats_strings") != nullptr,
+             by_int = site.attrs().has("cats_int64s");
   return by_text == by_int || by_text != text ? "the categories are not of X's type" : "";
 }
 
@@ -97,15 +102,18 @@ class OneHotKernel final : public NamedKernel {
     std::fill_n(y, x.count * width_, 0.0f);
     Status status;
     find_all(table_, x, [&](size_t k, int64_t place) {
-      if (place >= 0) y[k * width_ + size_t(place)] = 1;
-      else if (!zeros_) status = unknown(x, k);
+      if (place >= 0)
+        y[k * width_ + size_t(place)] = 1;
+      else if (!zeros_)
+        status = unknown(x, k);
       return place >= 0 || zeros_;
     });
     return status;
   }
   static Status unknown(const Elements& x, size_t k) {
     if (x.type == DType::string) {
-      return error(Code::invalid_argument, "'{}' is not one of the categories, and zeros is 0", x.as<std::string>()[k]);
+      return error(Code::invalid_argument, "'{}' is not one of the categories, and zeros is 0",
+                   x.as<std::string>()[k]);
     }
     const int64_t v = x.type == DType::i32 ? x.as<int32_t>()[k] : x.as<int64_t>()[k];
     return error(Code::invalid_argument, "{} is not one of the categories, and zeros is 0", v);
@@ -137,7 +145,8 @@ std::string label_refuses(const Site& site) {
     }
   }
   if (!site.in(0).is_tensor() || site.in(0).elem != keys.type()) return "the keys are not of X's type";
-  if (otherwise && (otherwise->type() != values.type() || otherwise->count() < 1)) return "the default is not of the values' type";
+  if (otherwise && (otherwise->type() != values.type() || otherwise->count() < 1))
+    return "the default is not of the values' type";
   return keys.count() == values.count() ? "" : format("{} keys for {} values", keys.count(), values.count());
 }
 
@@ -178,9 +187,12 @@ class LabelKernel final : public NamedKernel {
   }
   void encode(const Elements& x, void* y) const {
     switch (values_.type()) {
-      case DType::string: return put(x, values_.strings().data(), default_.strings()[0], static_cast<std::string*>(y));
-      case DType::f32: return put(x, values_.as<float>().data(), default_.as<float>()[0], static_cast<float*>(y));
-      default: return put(x, values_.as<int64_t>().data(), default_.as<int64_t>()[0], static_cast<int64_t*>(y));
+      case DType::string:
+        return put(x, values_.strings().data(), default_.strings()[0], static_cast<std::string*>(y));
+      case DType::f32:
+        return put(x, values_.as<float>().data(), default_.as<float>()[0], static_cast<float*>(y));
+      default:
+        return put(x, values_.as<int64_t>().data(), default_.as<int64_t>()[0], static_cast<int64_t*>(y));
     }
   }
   template <class T>
@@ -199,7 +211,8 @@ class LabelKernel final : public NamedKernel {
 std::string extractor_refuses(const Site& site) {
   const Type& x = site.in(0);
   if (!x.is_tensor()) return format("X is {}", to_string(x));
-  if (x.elem != DType::string && (dtype_bits(x.elem) < 8 || !site.ranked(0))) return format("X is {}", to_string(x));
+  if (x.elem != DType::string && (dtype_bits(x.elem) < 8 || !site.ranked(0)))
+    return format("X is {}", to_string(x));
   return site.in(1).elem == DType::i64 && site.ranked(1) ? "" : "the indices are not int64 of a known rank";
 }
 
@@ -252,7 +265,8 @@ class ExtractorKernel final : public NamedKernel {
     if (dims.empty()) return Status(Code::invalid_argument, "X must have an axis");
     if (picks.empty()) return Status(Code::invalid_argument, "there are no indices");
     for (int64_t p : picks) {
-      if (p < 0 || p >= dims.back()) return error(Code::invalid_argument, "index {} is outside the {} features", p, dims.back());
+      if (p < 0 || p >= dims.back())
+        return error(Code::invalid_argument, "index {} is outside the {} features", p, dims.back());
     }
     return {};
   }

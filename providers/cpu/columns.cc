@@ -17,7 +17,8 @@ std::vector<float> floats_in(const Attrs& attrs, std::string_view name) {
 }
 
 bool is_number(const Type& t) {
-  return t.is_tensor() && (t.elem == DType::f32 || t.elem == DType::f64 || t.elem == DType::i64 || t.elem == DType::i32);
+  return t.is_tensor() &&
+         (t.elem == DType::f32 || t.elem == DType::f64 || t.elem == DType::i64 || t.elem == DType::i32);
 }
 
 std::string refuse_unless_numbers(const Site& site) {
@@ -61,8 +62,8 @@ class ScalerKernel final : public NamedKernel {
   Status run(const Prepared*, ViewList in, ViewList out, RunContext& context) override {
     const size_t cols = last_of(in[0]->dims), count = size_t(in[0]->count());
     if ((offset_.size() > 1 && offset_.size() != cols) || (scale_.size() > 1 && scale_.size() != cols)) {
-      return error(Code::invalid_argument, "offset and scale have {} and {} numbers for {} columns", offset_.size(),
-                   scale_.size(), cols);
+      return error(Code::invalid_argument, "offset and scale have {} and {} numbers for {} columns",
+                   offset_.size(), scale_.size(), cols);
     }
     double* minus = static_cast<double*>(context.scratch);
     double* times = minus + cols;
@@ -180,8 +181,10 @@ class NormalizerKernel final : public NamedKernel {
     double size = norm_ == Norm::max ? x[0] : 0;
     for (size_t c = 0; c < n; ++c) {
       const double v = x[c];
-      if (norm_ == Norm::max) size = v > size || v != v ? v : size;
-      else size += norm_ == Norm::l1 ? std::abs(v) : v * v;
+      if (norm_ == Norm::max)
+        size = v > size || v != v ? v : size;
+      else
+        size += norm_ == Norm::l1 ? std::abs(v) : v * v;
     }
     return norm_ == Norm::l2 ? std::sqrt(size) : size;
   }
@@ -232,9 +235,11 @@ class VectorizerKernel final : public NamedKernel {
     for (size_t i = 0; i < in.size(); ++i) {
       const Dims& d = in[i]->dims;
       const size_t own = d.size() < 2 ? 1 : size_t(d[0]), cols = own == 0 ? 0 : size_t(in[i]->count()) / own;
-      if (own != rows) return error(Code::invalid_argument, "input {} has {} rows, input 0 has {}", i, own, rows);
+      if (own != rows)
+        return error(Code::invalid_argument, "input {} has {} rows, input 0 has {}", i, own, rows);
       const size_t width = i < widths_.size() ? size_t(widths_[i]) : cols, copied = std::min(width, cols);
-      if (at + width > total) return error(Code::internal, "{} columns do not fit into {}", at + width, total);
+      if (at + width > total)
+        return error(Code::internal, "{} columns do not fit into {}", at + width, total);
       with_numbers(*in[i], [&](const auto* x) {
         for (size_t r = 0; r < rows; ++r) {
           float* to = y + r * total + at;

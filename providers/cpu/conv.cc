@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conv on the blocked layout, from a plain first layer, depthwise, and plain for the rest.
+#include "kernels/conv.h"
 #include "base/cpu.h"
 #include "base/format.h"
 #include "epilogue_chain.h"
 #include "family.h"
 #include "graph/op.h"
-#include "kernels/conv.h"
 #include "kernels/reorder.h"
 
 namespace sx::cpu::conv {
@@ -16,11 +16,14 @@ using kernels::ConvPlan;
 using kernels::ConvShape;
 
 // Geometry of a convolution of rank 1 or 2 over concrete input dims.
-Status fill_geometry(const Attrs& attrs, std::span<const int64_t> in, std::span<const int64_t> weight, ConvShape& s) {
+Status fill_geometry(const Attrs& attrs, std::span<const int64_t> in, std::span<const int64_t> weight,
+                     ConvShape& s) {
   const size_t spatial = in.size() - 2;
-  const auto strides = attrs.integers("strides"), dilations = attrs.integers("dilations"), pads = attrs.integers("pads");
+  const auto strides = attrs.integers("strides"), dilations = attrs.integers("dilations"),
+             pads = attrs.integers("pads");
   const std::string auto_pad = attrs.text("auto_pad", "NOTSET");
-  size_t size[2] = {1, 1}, kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1}, begin[2] = {0, 0}, end[2] = {0, 0};
+  size_t size[2] = {1, 1}, kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1}, begin[2] = {0, 0},
+         end[2] = {0, 0};
   for (size_t k = 0; k < spatial; ++k) {
     const size_t to = k + 2 - spatial;
     size[to] = size_t(in[2 + k]);
@@ -48,7 +51,8 @@ Status fill_geometry(const Attrs& attrs, std::span<const int64_t> in, std::span<
   return {};
 }
 
-// The shape with symbols guessed: good for choosing a kind and for packing, which depend on channels and kernel alone.
+// The shape with symbols guessed: good for choosing a kind and for packing, which depend on channels and
+// kernel alone.
 ConvShape nominal(const Site& site) {
   ConvShape s;
   Dims in;
@@ -82,14 +86,18 @@ bool out_blocked(ConvKind kind) { return kind != ConvKind::plain; }
 
 double cost_of(const Site& site, ConvKind kind) {
   const ConvShape s = nominal(site);
-  const double macs = double(s.batch * s.out_channels * s.out_h() * s.out_w()) * double(s.in_channels / s.groups) *
-                      double(s.kernel_h * s.kernel_w);
-  // Channels padded to whole blocks are computed too; the plain kind works on windows copied out of the input.
+  const double macs = double(s.batch * s.out_channels * s.out_h() * s.out_w()) *
+                      double(s.in_channels / s.groups) * double(s.kernel_h * s.kernel_w);
+  // Channels padded to whole blocks are computed too; the plain kind works on windows copied out of the
+  // input.
   const double block = double(kernels::channel_block());
   const double padding = in_blocked(kind) && kind != ConvKind::depthwise
                              ? std::max(1.0, block / std::max(1.0, double(s.in_channels / s.groups)))
                              : 1.0;
-  const double factor = kind == ConvKind::plain ? 1.6 : kind == ConvKind::depthwise ? 3.0 : kind == ConvKind::from_plain ? 1.2 : padding;
+  const double factor = kind == ConvKind::plain        ? 1.6
+                        : kind == ConvKind::depthwise  ? 3.0
+                        : kind == ConvKind::from_plain ? 1.2
+                                                       : padding;
   return nanoseconds_for_flops(2 * macs * factor);
 }
 
@@ -147,14 +155,15 @@ class ConvKernel final : public NamedKernel {
     if (site.has(2)) kernel->chain_.bias = site.operand_of_input(2);
     const ConvShape nominal_shape = nominal(site);
     const ConvPlan plan(nominal_shape, kernel->kind_);
-    const std::string pack_kind =
-        format("conv {} {} groups {}", kernels::conv_kind_name(kernel->kind_), isa_name(active_isa()), nominal_shape.groups);
-    SX_ASSIGN(kernel->packed_, context.weights.pack(*site.constant(1), pack_kind, plan.packed_floats() * sizeof(float),
-                                                    [&](const void* from, void* to) {
-                                                      Serial serial;
-                                                      kernels::pack_conv(plan, from, static_cast<float*>(to), serial);
-                                                      return Status();
-                                                    }));
+    const std::string pack_kind = format("conv {} {} groups {}", kernels::conv_kind_name(kernel->kind_),
+                                         isa_name(active_isa()), nominal_shape.groups);
+    SX_ASSIGN(kernel->packed_,
+              context.weights.pack(*site.constant(1), pack_kind, plan.packed_floats() * sizeof(float),
+                                   [&](const void* from, void* to) {
+                                     Serial serial;
+                                     kernels::pack_conv(plan, from, static_cast<float*>(to), serial);
+                                     return Status();
+                                   }));
     kernel->traits_.unused_inputs = uint64_t(1) << site.operand_of_input(1);
     const int residual = kernel->chain_.residual;
     if (residual >= 0 && size_t(residual) != input) kernel->traits_.in_place = {{0, uint8_t(residual)}};

@@ -6,9 +6,9 @@
 #include "graph/op.h"
 #include "kernels/reorder.h"
 
-#define SX_ITEM(name)                             \
-  namespace sx::cpu::name {                       \
-  std::span<const Family> families();             \
+#define SX_ITEM(name)                 \
+  namespace sx::cpu::name {           \
+  std::span<const Family> families(); \
   }
 #include "cpu_family_list.inc"
 #undef SX_ITEM
@@ -61,9 +61,12 @@ Result<std::vector<int64_t>> ints_of(const View& v) {
   if (!v.data) return Status(Code::internal, "an integer operand has no contents");
   std::vector<int64_t> list;
   for (int64_t i = 0; i < v.count(); ++i) {
-    if (v.type == DType::i64) list.push_back(v.as<int64_t>()[i]);
-    else if (v.type == DType::i32) list.push_back(v.as<int32_t>()[i]);
-    else return error(Code::internal, "expected int32 or int64, found {}", dtype_name(v.type));
+    if (v.type == DType::i64)
+      list.push_back(v.as<int64_t>()[i]);
+    else if (v.type == DType::i32)
+      list.push_back(v.as<int32_t>()[i]);
+    else
+      return error(Code::internal, "expected int32 or int64, found {}", dtype_name(v.type));
   }
   return list;
 }
@@ -84,9 +87,11 @@ class ReorderKernel final : public NamedKernel {
     size_t space = 1;
     for (size_t i = 2; i < d.size(); ++i) space *= size_t(d[i]);
     if (from_.plain()) {
-      kernels::to_blocked(in[0]->as<float>(), out[0]->as_mutable<float>(), batch, channels, space, to_.block, context.parallel);
+      kernels::to_blocked(in[0]->as<float>(), out[0]->as_mutable<float>(), batch, channels, space, to_.block,
+                          context.parallel);
     } else {
-      kernels::from_blocked(in[0]->as<float>(), out[0]->as_mutable<float>(), batch, channels, space, from_.block, context.parallel);
+      kernels::from_blocked(in[0]->as<float>(), out[0]->as_mutable<float>(), batch, channels, space,
+                            from_.block, context.parallel);
     }
     return {};
   }
@@ -121,7 +126,8 @@ class CpuProvider final : public Provider {
     return family && family->layouts ? family->layouts(graph, node) : std::vector<LayoutOffer>();
   }
 
-  bool can_fuse(const Graph& graph, std::span<const NodeId> members, NodeId next, std::string* why_not) const override {
+  bool can_fuse(const Graph& graph, std::span<const NodeId> members, NodeId next,
+                std::string* why_not) const override {
     const Family* family = family_of(graph, members.front());
     return family && family->can_fuse && family->can_fuse(graph, members, next, why_not);
   }
@@ -137,9 +143,11 @@ class CpuProvider final : public Provider {
   }
 
   Result<std::unique_ptr<Kernel>> compile_reorder(DType type, const Layout& from, const Layout& to) override {
-    const bool known = from.kind != Layout::Kind::provider && to.kind != Layout::Kind::provider && from.plain() != to.plain();
+    const bool known = from.kind != Layout::Kind::provider && to.kind != Layout::Kind::provider &&
+                       from.plain() != to.plain();
     if (type != DType::f32 || !known) {
-      return error(Code::unsupported, "cannot move {} from {} to {}", dtype_name(type), to_string(from), to_string(to));
+      return error(Code::unsupported, "cannot move {} from {} to {}", dtype_name(type), to_string(from),
+                   to_string(to));
     }
     return std::unique_ptr<Kernel>(new ReorderKernel(from, to));
   }

@@ -41,12 +41,18 @@ bool activation_of(const Graph& graph, NodeId node, Activation& activation, floa
   if (!n.op || !n.op->domain.empty()) return false;
   const std::string_view op = n.op->name;
   low = high = 0;
-  if (op == "Relu") activation = Activation::relu;
-  else if (op == "Sigmoid") activation = Activation::sigmoid;
-  else if (op == "Tanh") activation = Activation::tanh;
-  else if (op == "HardSwish") activation = Activation::hard_swish;
-  else if (op == "Softplus") activation = Activation::softplus;
-  else if (op == "Mish") activation = Activation::mish;
+  if (op == "Relu")
+    activation = Activation::relu;
+  else if (op == "Sigmoid")
+    activation = Activation::sigmoid;
+  else if (op == "Tanh")
+    activation = Activation::tanh;
+  else if (op == "HardSwish")
+    activation = Activation::hard_swish;
+  else if (op == "Softplus")
+    activation = Activation::softplus;
+  else if (op == "Mish")
+    activation = Activation::mish;
   else if (op == "Gelu") {
     activation = n.attrs.text("approximate", "none") == "tanh" ? Activation::gelu_tanh : Activation::gelu;
   } else if (op == "Swish" && n.attrs.floating("alpha", 1.0f) == 1.0f) {
@@ -79,7 +85,8 @@ bool read_epilogue(const Graph& graph, std::span<const NodeId> members, size_t a
   bool biased = has_bias;
   for (size_t i = 1; i < members.size(); ++i) {
     const Node& n = graph.node(members[i]);
-    if (chain.activation != Activation::none) return refuse(why_not, "an activation is already the end of the chain");
+    if (chain.activation != Activation::none)
+      return refuse(why_not, "an activation is already the end of the chain");
     const Shape& shape = graph.value(result).type.shape;
     const ValueId next = n.outputs[0];
     if (n.op && n.op->domain.empty() && n.op->name == "Add") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Family: the implementations of one operator on this provider, best first. Each entry says why it cannot take a
-// node; `explain` prints these sentences. A file NAME.cc defines NAME::families(); the build line lists it.
+// Family: the implementations of one operator on this provider, best first. Each entry says why it cannot
+// take a node; `explain` prints these sentences. A file NAME.cc defines NAME::families(); the build line
+// lists it.
 #pragma once
 #include <memory>
 #include <span>
@@ -26,7 +27,7 @@ struct Site {
   bool has(size_t i) const { return i < op().inputs.size() && op().inputs[i] != kNoValue; }
   const Type& in(size_t i) const { return graph.value(op().inputs[i]).type; }
   const Type& out(size_t i = 0) const { return graph.value(op().outputs[i]).type; }
-  const Tensor* constant(size_t i) const;          // of the anchor's input i
+  const Tensor* constant(size_t i) const;  // of the anchor's input i
   // Which operand of the step the anchor's input i, or any value of the group's body, is; -1: made inside.
   int operand(ValueId inside) const;
   int operand_of_input(size_t i) const { return has(i) ? operand(op().inputs[i]) : -1; }
@@ -36,7 +37,7 @@ struct Site {
 
 struct Implementation {
   std::string_view name;
-  std::string (*refuses)(const Site& site);        // empty: it takes the node
+  std::string (*refuses)(const Site& site);  // empty: it takes the node
   Result<std::unique_ptr<Kernel>> (*make)(CompileContext& context);
 };
 
@@ -45,11 +46,12 @@ struct Family {
   std::span<const Implementation> list;
   std::vector<LayoutOffer> (*layouts)(const Graph& graph, NodeId node) = nullptr;
   // May `next` join a group that starts with this operator?
-  bool (*can_fuse)(const Graph& graph, std::span<const NodeId> members, NodeId next, std::string* why_not) = nullptr;
+  bool (*can_fuse)(const Graph& graph, std::span<const NodeId> members, NodeId next,
+                   std::string* why_not) = nullptr;
 };
 
 const Family* find_family(std::string_view domain, std::string_view op);
-bool is_pointwise(const Graph& graph, NodeId node);   // part of a pointwise program
+bool is_pointwise(const Graph& graph, NodeId node);  // part of a pointwise program
 
 // Most refusals: what every f32 kernel needs of its operands.
 std::string refuse_unless_f32(const Site& site, std::initializer_list<size_t> inputs);

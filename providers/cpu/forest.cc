@@ -15,10 +15,11 @@ using kernels::TreeSpec;
 using kernels::TreeTest;
 using Ints = std::vector<int64_t>;
 
-constexpr TreeTest kTests[] = {TreeTest::less_equal, TreeTest::less,  TreeTest::greater_equal, TreeTest::greater,
-                               TreeTest::equal,      TreeTest::not_equal, TreeTest::member};  // as TreeEnsemble numbers them
-constexpr std::string_view kTestNames[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT",
-                                           "BRANCH_EQ",  "BRANCH_NEQ"};
+constexpr TreeTest kTests[] = {TreeTest::less_equal, TreeTest::less,  TreeTest::greater_equal,
+                               TreeTest::greater,    TreeTest::equal, TreeTest::not_equal,
+                               TreeTest::member};  // as TreeEnsemble numbers them
+constexpr std::string_view kTestNames[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
+                                           "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ"};
 
 const Ints& ints_in(const Attrs& attrs, std::string_view name) {
   static const Ints none;
@@ -28,7 +29,8 @@ const Ints& ints_in(const Attrs& attrs, std::string_view name) {
 
 Status expect_sizes(std::string_view what, size_t expected, std::initializer_list<size_t> sizes) {
   for (size_t s : sizes) {
-    if (s != expected) return error(Code::invalid_model, "lists of {} have {} and {} entries", what, expected, s);
+    if (s != expected)
+      return error(Code::invalid_model, "lists of {} have {} and {} entries", what, expected, s);
   }
   return {};
 }
@@ -45,22 +47,27 @@ Status check_target(int64_t target, size_t targets) {
   return error(Code::invalid_model, "a leaf speaks of target {}, there are {}", target, targets);
 }
 
-// Finds entries by tree and node id. They nearly always lie in order: then a neighbour's distance tells the place.
+// Finds entries by tree and node id. They nearly always lie in order: then a neighbour's distance tells the
+// place.
 class NodeIndex {
  public:
   NodeIndex(const Ints& trees, const Ints& ids) : trees_(trees), ids_(ids), order_(ids.size()) {
     for (size_t k = 0; k < order_.size(); ++k) order_[k] = uint32_t(k);
     auto before = [&](uint32_t a, uint32_t b) { return key(a) < key(b); };
-    if (!std::is_sorted(order_.begin(), order_.end(), before)) std::stable_sort(order_.begin(), order_.end(), before);
+    if (!std::is_sorted(order_.begin(), order_.end(), before))
+      std::stable_sort(order_.begin(), order_.end(), before);
   }
   Result<uint32_t> find(int64_t tree, int64_t id, size_t near) const {
     const int64_t guess = int64_t(near) + id - ids_[near];
-    if (guess >= 0 && size_t(guess) < ids_.size() && trees_[size_t(guess)] == tree && ids_[size_t(guess)] == id) {
+    if (guess >= 0 && size_t(guess) < ids_.size() && trees_[size_t(guess)] == tree &&
+        ids_[size_t(guess)] == id) {
       return uint32_t(guess);
     }
     const std::pair<int64_t, int64_t> wanted(tree, id);
-    auto it = std::lower_bound(order_.begin(), order_.end(), wanted, [&](uint32_t k, const auto& w) { return key(k) < w; });
-    if (it == order_.end() || key(*it) != wanted) return error(Code::invalid_model, "tree {} has no node {}", tree, id);
+    auto it = std::lower_bound(order_.begin(), order_.end(), wanted,
+                               [&](uint32_t k, const auto& w) { return key(k) < w; });
+    if (it == order_.end() || key(*it) != wanted)
+      return error(Code::invalid_model, "tree {} has no node {}", tree, id);
     return *it;
   }
 
@@ -70,8 +77,8 @@ class NodeIndex {
   std::vector<uint32_t> order_;
 };
 
-// Weights of each leaf next to each other, in the order of the lists; those of nodes that are no leaves do not count.
-// `child_of` has the node or leaf that each entry became.
+// Weights of each leaf next to each other, in the order of the lists; those of nodes that are no leaves do
+// not count. `child_of` has the node or leaf that each entry became.
 Status add_weights(TreeSpec& spec, const Attrs& attrs, const std::string& prefix, const NodeIndex& index,
                    std::span<const int32_t> child_of) {
   const Ints &trees = ints_in(attrs, prefix + "_treeids"), &ids = ints_in(attrs, prefix + "_nodeids");
@@ -113,13 +120,15 @@ const std::vector<std::string>& texts_of(const Attrs& attrs, std::string_view na
 }
 
 std::string refuse_unless_f32_trees(const Attrs& attrs) {
-  for (std::string_view name : {"nodes_values_as_tensor", "base_values_as_tensor", "class_weights_as_tensor",
-                                "target_weights_as_tensor", "nodes_splits", "leaf_weights", "membership_values"}) {
+  for (std::string_view name :
+       {"nodes_values_as_tensor", "base_values_as_tensor", "class_weights_as_tensor",
+        "target_weights_as_tensor", "nodes_splits", "leaf_weights", "membership_values"}) {
     const Tensor* t = attrs.get<Tensor>(name);
     if (t && t->type() != DType::f32) return format("{} is {}, not float32", name, dtype_name(t->type()));
   }
   const Tensor* modes = attrs.get<Tensor>("nodes_modes");
-  if (modes && modes->type() != DType::u8) return format("nodes_modes is {}, not uint8", dtype_name(modes->type()));
+  if (modes && modes->type() != DType::u8)
+    return format("nodes_modes is {}, not uint8", dtype_name(modes->type()));
   return "";
 }
 
@@ -131,7 +140,8 @@ Result<Forest> Forest::of_lists(const Attrs& attrs, const std::string& weights, 
   const std::vector<std::string>& modes = texts_of(attrs, "nodes_modes");
   const std::vector<float> values = floats_of(attrs, "nodes_values");
   const size_t n = ids.size();
-  SX_TRY(expect_sizes("nodes", n, {trees.size(), features.size(), yes.size(), no.size(), modes.size(), values.size()}));
+  SX_TRY(expect_sizes("nodes", n,
+                      {trees.size(), features.size(), yes.size(), no.size(), modes.size(), values.size()}));
   const NodeIndex index(trees, ids);
   Forest f;
   TreeSpec& spec = f.spec;
@@ -144,7 +154,8 @@ Result<Forest> Forest::of_lists(const Attrs& attrs, const std::string& weights, 
       continue;
     }
     const auto* mode = std::find(std::begin(kTestNames), std::end(kTestNames), modes[k]);
-    if (mode == std::end(kTestNames)) return error(Code::invalid_model, "node mode '{}' is unknown", modes[k]);
+    if (mode == std::end(kTestNames))
+      return error(Code::invalid_model, "node mode '{}' is unknown", modes[k]);
     TreeNode node;
     node.test = kTests[mode - kTestNames];
     node.threshold = values[k];
@@ -194,8 +205,8 @@ Result<Forest> Forest::of_tensors(const Attrs& attrs, size_t targets) {
   const Tensor* leaf_weights = attrs.get<Tensor>("leaf_weights");
   if (!splits || !modes || !leaf_weights) return Status(Code::invalid_model, "a tensor attribute is missing");
   const Ints &features = ints_in(attrs, "nodes_featureids"), &target = ints_in(attrs, "leaf_targetids");
-  const Ints *child[] = {&ints_in(attrs, "nodes_truenodeids"), &ints_in(attrs, "nodes_falsenodeids")};
-  const Ints *is_leaf[] = {&ints_in(attrs, "nodes_trueleafs"), &ints_in(attrs, "nodes_falseleafs")};
+  const Ints* child[] = {&ints_in(attrs, "nodes_truenodeids"), &ints_in(attrs, "nodes_falsenodeids")};
+  const Ints* is_leaf[] = {&ints_in(attrs, "nodes_trueleafs"), &ints_in(attrs, "nodes_falseleafs")};
   const Ints& missing = ints_in(attrs, "nodes_missing_value_tracks_true");
   const size_t n = features.size();
   SX_TRY(expect_sizes("nodes", n,
@@ -216,7 +227,8 @@ Result<Forest> Forest::of_tensors(const Attrs& attrs, size_t targets) {
     for (int side = 0; side < 2; ++side) {
       const bool leaf = (*is_leaf[side])[k] != 0;
       const int64_t to = (*child[side])[k], most = int64_t(leaf ? target.size() : n);
-      if (to < 0 || to >= most) return error(Code::invalid_model, "node {} leads to {}, there are {}", k, to, most);
+      if (to < 0 || to >= most)
+        return error(Code::invalid_model, "node {} leads to {}, there are {}", k, to, most);
       (side ? node.if_false : node.if_true) = leaf ? ~int32_t(to) : int32_t(to);
     }
     spec.nodes.push_back(node);
@@ -238,8 +250,8 @@ void Forest::listen() {
   const size_t targets = spec.targets;
   heard.assign(targets, false);
   std::vector<bool> named(targets, false);
-  std::vector<size_t> speak(targets);       // leaves of one tree that speak of a target
-  std::vector<int32_t> last(targets, 0);    // the last of them
+  std::vector<size_t> speak(targets);     // leaves of one tree that speak of a target
+  std::vector<int32_t> last(targets, 0);  // the last of them
   for (int32_t root : spec.roots) {
     std::fill(speak.begin(), speak.end(), 0);
     std::fill(last.begin(), last.end(), 0);
@@ -275,7 +287,8 @@ void Forest::listen() {
     leaf.first = uint32_t(all.size());
     all.insert(all.end(), own.begin(), own.end());
     for (size_t c = 0; c < counted.size(); ++c) {
-      const bool speaks = std::any_of(own.begin(), own.end(), [&](const auto& w) { return w.target == counted[c]; });
+      const bool speaks =
+          std::any_of(own.begin(), own.end(), [&](const auto& w) { return w.target == counted[c]; });
       if (speaks) all.push_back({uint32_t(targets + c), 1.0f});
     }
     leaf.count = uint32_t(all.size()) - leaf.first;

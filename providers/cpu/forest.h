@@ -10,12 +10,14 @@
 namespace sx::cpu {
 
 struct Forest {
-  // The targets that were asked for, then one for each entry of `counted`: more than zero where a leaf spoke of it.
+  // The targets that were asked for, then one for each entry of `counted`: more than zero where a leaf spoke
+  // of it.
   kernels::TreeSpec spec;
   std::vector<bool> heard;        // by target: every row hears of it
   std::vector<uint32_t> counted;  // targets that some rows hear of and others do not
 
-  // Attributes as TreeEnsembleClassifier and TreeEnsembleRegressor have them; `weights` is "class" or "target".
+  // Attributes as TreeEnsembleClassifier and TreeEnsembleRegressor have them; `weights` is "class" or
+  // "target".
   static Result<Forest> of_lists(const Attrs& attrs, const std::string& weights, size_t targets);
   // As TreeEnsemble has them.
   static Result<Forest> of_tensors(const Attrs& attrs, size_t targets);

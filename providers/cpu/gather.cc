@@ -15,17 +15,21 @@ constexpr size_t kChunkBytes = 64 * 1024;
 
 std::string whole_bytes(const Type& t) {
   if (!t.is_tensor() || t.elem == DType::string) return format("an operand is {}", to_string(t));
-  if (dtype_bits(t.elem) < 8 || dtype_bits(t.elem) % 8 != 0) return format("{} has no whole bytes", dtype_name(t.elem));
+  if (dtype_bits(t.elem) < 8 || dtype_bits(t.elem) % 8 != 0)
+    return format("{} has no whole bytes", dtype_name(t.elem));
   return t.shape.known ? "" : "the rank of an operand is not known";
 }
 
 std::string refuses(const Site& site) {
   if (std::string why = whole_bytes(site.in(0)); !why.empty()) return why;
-  if (site.in(1).elem != DType::i64 && site.in(1).elem != DType::i32) return "the indices are not int32 or int64";
+  if (site.in(1).elem != DType::i64 && site.in(1).elem != DType::i32)
+    return "the indices are not int32 or int64";
   return site.ranked(1) ? "" : "the rank of the indices is not known";
 }
 
-int64_t index_at(const View& v, size_t i) { return v.type == DType::i64 ? v.as<int64_t>()[i] : v.as<int32_t>()[i]; }
+int64_t index_at(const View& v, size_t i) {
+  return v.type == DType::i64 ? v.as<int64_t>()[i] : v.as<int32_t>()[i];
+}
 
 Status bad_index(int64_t index, int64_t size) {
   return error(Code::invalid_argument, "index {} is outside an axis of {} elements", index, size);
@@ -63,8 +67,10 @@ class GatherKernel final : public NamedKernel {
       }
     };
     const size_t chunks = (rows + chunk - 1) / chunk;
-    if (chunks == 1) copy(0, 0);
-    else context.parallel.run(chunks, copy);
+    if (chunks == 1)
+      copy(0, 0);
+    else
+      context.parallel.run(chunks, copy);
     return {};
   }
 
@@ -98,7 +104,8 @@ class GatherNdKernel final : public NamedKernel {
         if (index < -n || index >= n) return bad_index(index, n);
         at = at * size_t(n) + size_t(index < 0 ? index + n : index);
       }
-      std::memcpy(out[0]->as_mutable<char>() + r * bytes, in[0]->as<char>() + (r / slices) * batch_bytes + at * bytes, bytes);
+      std::memcpy(out[0]->as_mutable<char>() + r * bytes,
+                  in[0]->as<char>() + (r / slices) * batch_bytes + at * bytes, bytes);
     }
     return {};
   }
@@ -138,7 +145,8 @@ class FillKernel final : public NamedKernel {
 const Implementation kGather[] = {{"gather", refuses, GatherKernel::make}};
 const Implementation kGatherNd[] = {{"gather nd", refuses, GatherNdKernel::make}};
 const Implementation kFill[] = {{"fill", fill_refuses, FillKernel::make}};
-const Family kFamilies[] = {{"Gather", "", kGather}, {"GatherND", "", kGatherNd}, {"ConstantOfShape", "", kFill}};
+const Family kFamilies[] = {
+    {"Gather", "", kGather}, {"GatherND", "", kGatherNd}, {"ConstantOfShape", "", kFill}};
 
 }  // namespace
 

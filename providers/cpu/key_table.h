@@ -54,14 +54,18 @@ class KeyTable {
     const size_t n = s.size();
     if (n > 16) return long_hash(s);
     uint64_t a = 0, b = 0;
-    if (n >= 8) a = load<uint64_t>(p), b = load<uint64_t>(p + n - 8);
-    else if (n >= 4) a = load<uint32_t>(p), b = load<uint32_t>(p + n - 4);
-    else if (n > 0) a = uint64_t(uint8_t(p[0])) | uint64_t(uint8_t(p[n / 2])) << 8 | uint64_t(uint8_t(p[n - 1])) << 16;
+    if (n >= 8)
+      a = load<uint64_t>(p), b = load<uint64_t>(p + n - 8);
+    else if (n >= 4)
+      a = load<uint32_t>(p), b = load<uint32_t>(p + n - 4);
+    else if (n > 0)
+      a = uint64_t(uint8_t(p[0])) | uint64_t(uint8_t(p[n / 2])) << 8 | uint64_t(uint8_t(p[n - 1])) << 16;
     return mix(a + n + (b << 7 | b >> 57) * 0xd6e8feb86659fd93ull);
   }
   static bool same(const char* a, const char* b, size_t n) {
     if (n > 16 || n < 4) return __builtin_memcmp(a, b, n) == 0;
-    if (n >= 8) return load<uint64_t>(a) == load<uint64_t>(b) && load<uint64_t>(a + n - 8) == load<uint64_t>(b + n - 8);
+    if (n >= 8)
+      return load<uint64_t>(a) == load<uint64_t>(b) && load<uint64_t>(a + n - 8) == load<uint64_t>(b + n - 8);
     return load<uint32_t>(a) == load<uint32_t>(b) && load<uint32_t>(a + n - 4) == load<uint32_t>(b + n - 4);
   }
   static uint64_t long_hash(std::string_view s);

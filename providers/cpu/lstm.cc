@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // LSTM with constant weights, packed ahead.
+#include "kernels/lstm.h"
 #include "base/cpu.h"
 #include "base/format.h"
 #include "base/hash.h"
 #include "family.h"
 #include "graph/op.h"
-#include "kernels/lstm.h"
 
 namespace sx::cpu::lstm {
 namespace {
@@ -46,18 +46,23 @@ class LstmKernel final : public NamedKernel {
     for (size_t i : {1, 2, 3, 7}) kernel->traits_.unused_inputs |= site.has(i) ? uint64_t(1) << i : 0;
     s.steps = 1;
     const LstmPlan plan(s);
-    // The store knows the packed form by W's memory; the other weights in it are told apart by their contents.
+    // The store knows the packed form by W's memory; the other weights in it are told apart by their
+    // contents.
     uint64_t others = 0;
-    for (size_t i : {2, 3, 7}) others = site.constant(i) ? hash_bytes(site.constant(i)->data(), site.constant(i)->bytes(), others) : others;
+    for (size_t i : {2, 3, 7})
+      others =
+          site.constant(i) ? hash_bytes(site.constant(i)->data(), site.constant(i)->bytes(), others) : others;
     const std::string kind = format("lstm {} {:x}", isa_name(active_isa()), others);
     auto row = [&](size_t i, size_t d) -> const void* {
       const Tensor* t = site.constant(i);
       return t ? static_cast<const char*>(t->data()) + t->bytes() / s.directions * d : nullptr;
     };
-    SX_ASSIGN(kernel->packed_, context.weights.pack(w, kind, plan.packed_floats() * sizeof(float), [&](const void*, void* to) {
-      for (size_t d = 0; d < s.directions; ++d) plan.pack(d, row(1, d), row(2, d), row(3, d), row(7, d), static_cast<float*>(to));
-      return Status();
-    }));
+    SX_ASSIGN(kernel->packed_,
+              context.weights.pack(w, kind, plan.packed_floats() * sizeof(float), [&](const void*, void* to) {
+                for (size_t d = 0; d < s.directions; ++d)
+                  plan.pack(d, row(1, d), row(2, d), row(3, d), row(7, d), static_cast<float*>(to));
+                return Status();
+              }));
     return std::unique_ptr<Kernel>(std::move(kernel));
   }
 
@@ -85,7 +90,8 @@ class LstmKernel final : public NamedKernel {
       d.lengths = in[4]->as<int32_t>();
       for (size_t b = 0; b < s.batch; ++b) {
         if (d.lengths[b] < 0 || size_t(d.lengths[b]) > s.steps) {
-          return error(Code::invalid_argument, "sequence {} has length {}, the input has {} steps", b, d.lengths[b], s.steps);
+          return error(Code::invalid_argument, "sequence {} has length {}, the input has {} steps", b,
+                       d.lengths[b], s.steps);
         }
       }
     }
@@ -93,14 +99,17 @@ class LstmKernel final : public NamedKernel {
     if (given(6)) d.c0 = in[6]->as<float>();
     d.state_direction = batch_first_ ? hidden : batch * hidden;
     d.state_batch = batch_first_ ? directions * hidden : hidden;
-    auto wanted = [&](size_t i) { return i < out.size() && out[i]->defined() ? out[i]->as_mutable<float>() : nullptr; };
+    auto wanted = [&](size_t i) {
+      return i < out.size() && out[i]->defined() ? out[i]->as_mutable<float>() : nullptr;
+    };
     d.y = wanted(0);
     d.y_time = batch_first_ ? directions * hidden : directions * batch * hidden;
     d.y_direction = batch_first_ ? hidden : batch * hidden;
     d.y_batch = batch_first_ ? steps * directions * hidden : hidden;
     d.h_last = wanted(1);
     d.c_last = wanted(2);
-    kernels::lstm_run(plan, static_cast<const float*>(packed_->data()), d, static_cast<float*>(context.scratch), context.parallel);
+    kernels::lstm_run(plan, static_cast<const float*>(packed_->data()), d,
+                      static_cast<float*>(context.scratch), context.parallel);
     return {};
   }
 

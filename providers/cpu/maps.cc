@@ -29,11 +29,13 @@ class ZipMapKernel final : public NamedKernel {
     const Tensor& x = in[0].tensor;
     const size_t cols = texts_.empty() ? ints_.size() : texts_.size(), count = size_t(x.count());
     const size_t rows = x.rank() < 2 ? 1 : size_t(x.dims()[0]);
-    if (rows * cols != count) return error(Code::invalid_argument, "{} labels for {} columns", cols, rows ? count / rows : 0);
+    if (rows * cols != count)
+      return error(Code::invalid_argument, "{} labels for {} columns", cols, rows ? count / rows : 0);
     std::vector<Value> list;
     list.reserve(rows);
     // Scores stay where they are: each is a scalar over the memory of X.
-    size_t at = count ? size_t(static_cast<const char*>(x.data()) - static_cast<const char*>(x.buffer()->data())) : 0;
+    size_t at =
+        count ? size_t(static_cast<const char*>(x.data()) - static_cast<const char*>(x.buffer()->data())) : 0;
     for (size_t r = 0; r < rows; ++r) {
       Map map;
       map.key_type = texts_.empty() ? DType::i64 : DType::string;

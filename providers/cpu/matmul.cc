@@ -45,8 +45,8 @@ bool can_fuse(const Graph& graph, std::span<const NodeId> members, NodeId next, 
 // The product as batches of matrices: where each batch axis of A and B stands still or moves.
 struct Geometry {
   GemmShape shape;
-  Dims batch, a_strides, b_strides;   // beyond the two innermost batch axes, walked one by one
-  std::vector<int64_t> outer;         // dims of the outer walk
+  Dims batch, a_strides, b_strides;  // beyond the two innermost batch axes, walked one by one
+  std::vector<int64_t> outer;        // dims of the outer walk
 };
 
 struct MatmulPrepared final : Prepared {
@@ -60,7 +60,9 @@ struct MatmulPrepared final : Prepared {
   size_t copy_a_at = 0, copy_b_at = 0;
 };
 
-int64_t stride_at(const View& v, size_t axis) { return v.strides.empty() ? contiguous_strides(v.dims)[axis] : v.strides[axis]; }
+int64_t stride_at(const View& v, size_t axis) {
+  return v.strides.empty() ? contiguous_strides(v.dims)[axis] : v.strides[axis];
+}
 
 class MatmulKernel final : public NamedKernel {
  public:
@@ -82,13 +84,15 @@ class MatmulKernel final : public NamedKernel {
     if (b && b->rank() == 2) SX_TRY(kernel->pack(context, *b));
     if (kernel->packed_) kernel->traits_.unused_inputs |= uint64_t(1) << kernel->b_;
     if (!kernel->gemm_) {
-      kernel->traits_.strided_inputs = (uint64_t(1) << kernel->a_) | (kernel->packed_ ? 0 : uint64_t(1) << kernel->b_);
+      kernel->traits_.strided_inputs =
+          (uint64_t(1) << kernel->a_) | (kernel->packed_ ? 0 : uint64_t(1) << kernel->b_);
     }
     const int residual = kernel->chain_.residual;
     if (residual >= 0 && size_t(residual) != kernel->a_ && size_t(residual) != kernel->b_) {
       kernel->traits_.in_place = {{0, uint8_t(residual)}};
     }
-    kernel->name_ = format("{}{}{}", kernel->gemm_ ? "gemm" : "matmul", kernel->packed_ ? " packed" : "", kernel->chain_.text);
+    kernel->name_ = format("{}{}{}", kernel->gemm_ ? "gemm" : "matmul", kernel->packed_ ? " packed" : "",
+                           kernel->chain_.text);
     return std::unique_ptr<Kernel>(std::move(kernel));
   }
 
@@ -100,11 +104,12 @@ class MatmulKernel final : public NamedKernel {
     shape.trans_b = trans_b_;
     const GemmPlan plan(shape, BSource::packed);
     const std::string kind = format("gemm {}{}", isa_name(active_isa()), trans_b_ ? " transposed" : "");
-    SX_ASSIGN(packed_, context.weights.pack(b, kind, plan.packed_b_floats() * sizeof(float), [&](const void* from, void* to) {
-      Serial serial;
-      kernels::pack_b(plan, from, static_cast<float*>(to), serial);
-      return Status();
-    }));
+    SX_ASSIGN(packed_, context.weights.pack(b, kind, plan.packed_b_floats() * sizeof(float),
+                                            [&](const void* from, void* to) {
+                                              Serial serial;
+                                              kernels::pack_b(plan, from, static_cast<float*>(to), serial);
+                                              return Status();
+                                            }));
     return {};
   }
 
@@ -154,7 +159,8 @@ class MatmulKernel final : public NamedKernel {
       ptrdiff_t a_at = 0, b_at = 0;
       outer_offsets(p.g, i, a_at, b_at);
       e.residual = residual ? residual + ptrdiff_t(i) * p.c_outer : nullptr;
-      kernels::run_gemm(p.plan, a + a_at, b + b_at, c + ptrdiff_t(i) * p.c_outer, e, scratch, context.parallel);
+      kernels::run_gemm(p.plan, a + a_at, b + b_at, c + ptrdiff_t(i) * p.c_outer, e, scratch,
+                        context.parallel);
     }
     return {};
   }
@@ -172,7 +178,8 @@ class MatmulKernel final : public NamedKernel {
   static Status check_c(const Dims& c, const GemmShape& s) {
     const int64_t n = c.empty() ? 1 : c.back(), m = c.size() == 2 ? c[0] : 1;
     if ((n == 1 || n == int64_t(s.n)) && (m == 1 || m == int64_t(s.m))) return {};
-    return error(Code::invalid_argument, "C has shape {}, which does not broadcast to [{}, {}]", to_string(c), s.m, s.n);
+    return error(Code::invalid_argument, "C has shape {}, which does not broadcast to [{}, {}]", to_string(c),
+                 s.m, s.n);
   }
 
   // C as a bias of columns, of rows, or as a residual; a single value is spread over `row`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that only move elements: whatever the records can say as a view (Transpose, Slice, Split, Expand …) is a
-// strided copy; Concat and Pad are several.
+// Operators that only move elements: whatever the records can say as a view (Transpose, Slice, Split, Expand
+// …) is a strided copy; Concat and Pad are several.
 #include <algorithm>
 #include <cstring>
 
@@ -20,7 +20,8 @@ std::string refuse_type(const Site& site, size_t i) {
   if (!site.has(i)) return "";
   const Type& t = site.in(i);
   if (!t.is_tensor() || t.elem == DType::string) return format("input {} is {}", i, to_string(t));
-  if (dtype_bits(t.elem) < 8 || dtype_bits(t.elem) % 8 != 0) return format("{} has no whole bytes", dtype_name(t.elem));
+  if (dtype_bits(t.elem) < 8 || dtype_bits(t.elem) % 8 != 0)
+    return format("{} has no whole bytes", dtype_name(t.elem));
   if (!t.shape.known) return format("the rank of input {} is not known", i);
   return "";
 }
@@ -29,7 +30,9 @@ bool mentions_fresh(Dim d) {
   if (d.is_constant()) return false;
   for (const DimTerm& term : d.expr()->terms) {
     for (const DimAtom* a : term.atoms) {
-      if (a->op == DimOp::symbol ? a->pool->is_fresh(a->symbol) : mentions_fresh(a->a) || mentions_fresh(a->b)) return true;
+      if (a->op == DimOp::symbol ? a->pool->is_fresh(a->symbol)
+                                 : mentions_fresh(a->a) || mentions_fresh(a->b))
+        return true;
     }
   }
   return false;
@@ -40,7 +43,8 @@ bool known_before_run(const Site& site, size_t i) {
   const ValueInfo& v = site.graph.value(site.op().inputs[i]);
   if (v.is_constant()) return true;
   // Sizes that only a run tells would have to be looked at in each run.
-  return v.has_elements && std::none_of(v.elements.begin(), v.elements.end(), [](Dim d) { return mentions_fresh(d); });
+  return v.has_elements &&
+         std::none_of(v.elements.begin(), v.elements.end(), [](Dim d) { return mentions_fresh(d); });
 }
 
 // Strides of both sides for one copy; dims of size 1 do not matter.
@@ -68,7 +72,8 @@ class MoveKernel : public NamedKernel {
   Status run(const Prepared* prepared, ViewList in, ViewList out, RunContext& context) override {
     for (const Piece& p : static_cast<const MovePrepared*>(prepared)->pieces) {
       if (p.empty) continue;
-      kernels::copy_run(p.plan, in[p.in]->as<char>() + p.from, out[p.out]->as_mutable<char>() + p.to, context.parallel);
+      kernels::copy_run(p.plan, in[p.in]->as<char>() + p.from, out[p.out]->as_mutable<char>() + p.to,
+                        context.parallel);
     }
     return {};
   }
@@ -109,13 +114,15 @@ class ViewKernel final : public MoveKernel {
       if (!out[o]->defined()) continue;
       ViewMap map;
       if (!op_->view({attrs_, in[0]->dims, strides, out[o]->dims, ints}, o, map)) {
-        return error(Code::internal, "{} of {} to {} is not a view", op_->name, to_string(in[0]->dims), to_string(out[o]->dims));
+        return error(Code::internal, "{} of {} to {} is not a view", op_->name, to_string(in[0]->dims),
+                     to_string(out[o]->dims));
       }
       Piece piece;
       piece.out = o;
       piece.from = map.offset * int64_t(element_bytes(in[0]->type));
       piece.empty = out[o]->count() == 0;
-      SX_ASSIGN(piece.plan, plan_copy(in[0]->type, out[o]->dims, map.strides, contiguous_strides(out[o]->dims)));
+      SX_ASSIGN(piece.plan,
+                plan_copy(in[0]->type, out[o]->dims, map.strides, contiguous_strides(out[o]->dims)));
       p->pieces.push_back(std::move(piece));
     }
     return std::unique_ptr<Prepared>(std::move(p));
@@ -142,7 +149,8 @@ class ConcatKernel final : public MoveKernel {
     auto kernel = std::make_unique<ConcatKernel>();
     kernel->axis_ = site.attrs().integer("axis", 0);
     kernel->name_ = "concat";
-    for (size_t i = 0; i < site.op().inputs.size() && i < 64; ++i) kernel->traits_.strided_inputs |= uint64_t(1) << i;
+    for (size_t i = 0; i < site.op().inputs.size() && i < 64; ++i)
+      kernel->traits_.strided_inputs |= uint64_t(1) << i;
     return std::unique_ptr<Kernel>(std::move(kernel));
   }
   Result<std::unique_ptr<Prepared>> prepare(ViewList in, ViewList out, Needs&) override {
@@ -170,7 +178,8 @@ class ConcatKernel final : public MoveKernel {
 
 std::string pad_refuses(const Site& site) {
   if (std::string why = refuse_type(site, 0); !why.empty()) return why;
-  if (!known_before_run(site, 1) || !known_before_run(site, 3)) return "the pads are known only during the run";
+  if (!known_before_run(site, 1) || !known_before_run(site, 3))
+    return "the pads are known only during the run";
   const std::string mode = site.attrs().text("mode", "constant");
   if (mode != "constant" && mode != "reflect" && mode != "edge") return format("mode '{}'", mode);
   return "";
@@ -205,8 +214,10 @@ class PadKernel final : public MoveKernel {
       const bool given = in.size() > 2 && in[2]->defined() && in[2]->data;
       const char* value = given ? in[2]->as<char>() : nullptr;
       const bool zero = !value || std::all_of(value, value + bytes, [](char c) { return c == 0; });
-      if (zero) std::memset(to, 0, total);
-      else for (size_t i = 0; i < total; i += bytes) std::memcpy(to + i, value, bytes);
+      if (zero)
+        std::memset(to, 0, total);
+      else
+        for (size_t i = 0; i < total; i += bytes) std::memcpy(to + i, value, bytes);
     }
     return MoveKernel::run(prepared, in, out, context);
   }
@@ -221,10 +232,12 @@ class PadKernel final : public MoveKernel {
     } else {
       for (int64_t k = 0; k < rank; ++k) axes.push_back(k);
     }
-    if (pads.size() != 2 * axes.size()) return error(Code::invalid_argument, "{} pads for {} axes", pads.size(), axes.size());
+    if (pads.size() != 2 * axes.size())
+      return error(Code::invalid_argument, "{} pads for {} axes", pads.size(), axes.size());
     for (size_t i = 0; i < axes.size(); ++i) {
       const int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
-      if (axis < 0 || axis >= rank) return error(Code::invalid_argument, "axis {} of a tensor of rank {}", axes[i], rank);
+      if (axis < 0 || axis >= rank)
+        return error(Code::invalid_argument, "axis {} of a tensor of rank {}", axes[i], rank);
       before[size_t(axis)] = pads[i];
       after[size_t(axis)] = pads[axes.size() + i];
     }
@@ -232,8 +245,9 @@ class PadKernel final : public MoveKernel {
   }
 
   // One axis after the other: the copied middle, and for reflect and edge the borders.
-  Status add_parts(const View& in, const View& out, const std::vector<int64_t>& before, const std::vector<int64_t>& after,
-                   size_t axis, Dims& from, Dims& to, Dims& size, Dims& sign, MovePrepared& p) const {
+  Status add_parts(const View& in, const View& out, const std::vector<int64_t>& before,
+                   const std::vector<int64_t>& after, size_t axis, Dims& from, Dims& to, Dims& size,
+                   Dims& sign, MovePrepared& p) const {
     if (axis == in.dims.size()) return add_piece(in, out, from, to, size, sign, p);
     const int64_t n = in.dims[axis], b = before[axis], a = after[axis];
     auto part = [&](int64_t at_in, int64_t at_out, int64_t count, int64_t direction) -> Status {
@@ -248,7 +262,8 @@ class PadKernel final : public MoveKernel {
     if (reflect && (b >= n || a >= n) && (b > 0 || a > 0)) {
       return error(Code::invalid_argument, "reflecting {} and {} elements of {} on axis {}", b, a, n, axis);
     }
-    if (n == 0 && (b > 0 || a > 0)) return error(Code::invalid_argument, "axis {} has no element to repeat", axis);
+    if (n == 0 && (b > 0 || a > 0))
+      return error(Code::invalid_argument, "axis {} has no element to repeat", axis);
     SX_TRY(part(reflect ? b : 0, 0, b, reflect ? -1 : 0));
     return part(reflect ? n - 2 : n - 1, std::max<int64_t>(0, b) + n - cut_b, a, reflect ? -1 : 0);
   }
@@ -277,8 +292,8 @@ const Implementation kView[] = {{"strided copy", view_refuses, ViewKernel::make}
 const Implementation kConcat[] = {{"concat", concat_refuses, ConcatKernel::make}};
 const Implementation kPad[] = {{"pad", pad_refuses, PadKernel::make}};
 const Family kFamilies[] = {
-    {"Transpose", "", kView}, {"Slice", "", kView},   {"Split", "", kView},     {"Expand", "", kView},
-    {"Reshape", "", kView},   {"Flatten", "", kView}, {"Squeeze", "", kView},   {"Unsqueeze", "", kView},
+    {"Transpose", "", kView}, {"Slice", "", kView},    {"Split", "", kView},   {"Expand", "", kView},
+    {"Reshape", "", kView},   {"Flatten", "", kView},  {"Squeeze", "", kView}, {"Unsqueeze", "", kView},
     {"Identity", "", kView},  {"Concat", "", kConcat}, {"Pad", "", kPad},
 };
 

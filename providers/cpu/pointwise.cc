@@ -27,14 +27,17 @@ std::vector<NodeId> members_of(const Site& site) {
 }
 
 bool one_element(const Type& type) {
-  return type.shape.known && std::all_of(type.shape.dims.begin(), type.shape.dims.end(), [](Dim d) { return d.is_constant(1); });
+  return type.shape.known &&
+         std::all_of(type.shape.dims.begin(), type.shape.dims.end(), [](Dim d) { return d.is_constant(1); });
 }
 
 // Blocked: every operand that is not a single element has the result's shape, and padded lanes stay zero.
 bool can_block(const Site& site) {
   const Node& node = site.graph.node(site.node);
   const Type& out = site.graph.value(node.outputs[0]).type;
-  if (!out.is_tensor() || out.elem != DType::f32 || !out.shape.known || out.shape.rank() < 3 || out.shape.rank() > 5) return false;
+  if (!out.is_tensor() || out.elem != DType::f32 || !out.shape.known || out.shape.rank() < 3 ||
+      out.shape.rank() > 5)
+    return false;
   if (!out.shape.dims[1].is_constant()) return false;
   for (ValueId v : node.inputs) {
     if (v == kNoValue) continue;
@@ -54,7 +57,8 @@ std::vector<LayoutOffer> layouts(const Graph& graph, NodeId node) {
   const Site site(graph, node);
   const Node& n = graph.node(node);
   const double bytes = estimate_count(graph.value(n.outputs[0]).type.shape) * 4 * double(1 + n.inputs.size());
-  LayoutOffer plain{std::vector<Layout>(n.inputs.size()), std::vector<Layout>(n.outputs.size()), nanoseconds_for_bytes(bytes)};
+  LayoutOffer plain{std::vector<Layout>(n.inputs.size()), std::vector<Layout>(n.outputs.size()),
+                    nanoseconds_for_bytes(bytes)};
   if (!can_block(site)) return {plain};
   LayoutOffer blocked = plain;
   const Layout layout{Layout::Kind::blocked_channels, uint16_t(kernels::channel_block()), 0};
@@ -125,7 +129,8 @@ class PointwiseKernel final : public NamedKernel {
     const void* inputs[kernels::kPwMaxInputs];
     for (size_t i = 0; i < operands_.size(); ++i) inputs[i] = in[operands_[i]]->data;
     void* outputs[1] = {out[0]->data};
-    kernels::pointwise_run(program_, static_cast<const PointwisePrepared*>(prepared)->plan, inputs, outputs, context.parallel);
+    kernels::pointwise_run(program_, static_cast<const PointwisePrepared*>(prepared)->plan, inputs, outputs,
+                           context.parallel);
     return {};
   }
 
@@ -149,7 +154,8 @@ class PointwiseKernel final : public NamedKernel {
     return finish(sizes, strides);
   }
 
-  Result<std::unique_ptr<Prepared>> finish(const std::vector<size_t>& sizes, const std::vector<std::vector<ptrdiff_t>>& strides) {
+  Result<std::unique_ptr<Prepared>> finish(const std::vector<size_t>& sizes,
+                                           const std::vector<std::vector<ptrdiff_t>>& strides) {
     std::vector<kernels::PwOperand> operands;
     for (const auto& s : strides) operands.push_back({s});
     SX_ASSIGN(PointwisePlan plan, PointwisePlan::make(program_, sizes, operands));
@@ -179,7 +185,8 @@ class PointwiseKernel final : public NamedKernel {
       known.emplace_back(site.graph.node(m).outputs[0], result);
       name_ += format("{}{}", name_.empty() ? "" : "+", site.graph.node(m).op->name);
     }
-    if (members_of(site).size() > 6) name_ = format("{} … ({} operators)", site.op().op->name, members_of(site).size());
+    if (members_of(site).size() > 6)
+      name_ = format("{} … ({} operators)", site.op().op->name, members_of(site).size());
     name_ = "pointwise " + name_;
     PwType type{};
     pointwise_type(result.type, type);
@@ -219,10 +226,57 @@ class PointwiseKernel final : public NamedKernel {
 const Implementation kImplementations[] = {{"pointwise", refuses, PointwiseKernel::make}};
 
 constexpr std::string_view kNames[] = {
-    "Neg", "Abs", "Sqrt", "Reciprocal", "Exp", "Log", "Erf", "Tanh", "Sigmoid", "Sin", "Cos", "Relu", "Mish", "HardSwish",
-    "Softplus", "Softsign", "Floor", "Ceil", "Round", "Sign", "IsNaN", "IsInf", "Not", "LeakyRelu", "Elu", "Celu", "Selu",
-    "ThresholdedRelu", "HardSigmoid", "Swish", "Gelu", "Clip", "Cast", "Where", "Add", "Sub", "Mul", "Div", "Pow", "PRelu",
-    "Max", "Min", "Sum", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal", "And", "Or", "Xor",
+    "Neg",
+    "Abs",
+    "Sqrt",
+    "Reciprocal",
+    "Exp",
+    "Log",
+    "Erf",
+    "Tanh",
+    "Sigmoid",
+    "Sin",
+    "Cos",
+    "Relu",
+    "Mish",
+    "HardSwish",
+    "Softplus",
+    "Softsign",
+    "Floor",
+    "Ceil",
+    "Round",
+    "Sign",
+    "IsNaN",
+    "IsInf",
+    "Not",
+    "LeakyRelu",
+    "Elu",
+    "Celu",
+    "Selu",
+    "ThresholdedRelu",
+    "HardSigmoid",
+    "Swish",
+    "Gelu",
+    "Clip",
+    "Cast",
+    "Where",
+    "Add",
+    "Sub",
+    "Mul",
+    "Div",
+    "Pow",
+    "PRelu",
+    "Max",
+    "Min",
+    "Sum",
+    "Less",
+    "LessOrEqual",
+    "Greater",
+    "GreaterOrEqual",
+    "Equal",
+    "And",
+    "Or",
+    "Xor",
 };
 
 }  // namespace

@@ -20,13 +20,27 @@ struct UnaryRow {
   bool keeps_zero;
 };
 constexpr UnaryRow kUnary[] = {
-    {"Neg", PwOp::neg, true},          {"Abs", PwOp::abs, true},           {"Sqrt", PwOp::sqrt, true},
-    {"Reciprocal", PwOp::reciprocal, false}, {"Exp", PwOp::exp, false},    {"Log", PwOp::log, false},
-    {"Erf", PwOp::erf, true},          {"Tanh", PwOp::tanh, true},         {"Sigmoid", PwOp::sigmoid, false},
-    {"Sin", PwOp::sin, true},          {"Cos", PwOp::cos, false},          {"Relu", PwOp::relu, true},
-    {"Mish", PwOp::mish, true},        {"HardSwish", PwOp::hard_swish, true}, {"Softplus", PwOp::softplus, false},
-    {"Softsign", PwOp::softsign, true}, {"Floor", PwOp::floor, true},      {"Ceil", PwOp::ceil, true},
-    {"Round", PwOp::round, true},      {"Sign", PwOp::sign, true},         {"IsNaN", PwOp::is_nan, true},
+    {"Neg", PwOp::neg, true},
+    {"Abs", PwOp::abs, true},
+    {"Sqrt", PwOp::sqrt, true},
+    {"Reciprocal", PwOp::reciprocal, false},
+    {"Exp", PwOp::exp, false},
+    {"Log", PwOp::log, false},
+    {"Erf", PwOp::erf, true},
+    {"Tanh", PwOp::tanh, true},
+    {"Sigmoid", PwOp::sigmoid, false},
+    {"Sin", PwOp::sin, true},
+    {"Cos", PwOp::cos, false},
+    {"Relu", PwOp::relu, true},
+    {"Mish", PwOp::mish, true},
+    {"HardSwish", PwOp::hard_swish, true},
+    {"Softplus", PwOp::softplus, false},
+    {"Softsign", PwOp::softsign, true},
+    {"Floor", PwOp::floor, true},
+    {"Ceil", PwOp::ceil, true},
+    {"Round", PwOp::round, true},
+    {"Sign", PwOp::sign, true},
+    {"IsNaN", PwOp::is_nan, true},
     {"Not", PwOp::logical_not, false},
 };
 
@@ -52,7 +66,7 @@ constexpr ParametricRow kParametric[] = {
 
 struct BinaryRow {
   std::string_view name;
-  PwOp floating, integer;   // count_: not for this class
+  PwOp floating, integer;  // count_: not for this class
   bool mask_result;
   bool variadic;
   bool keeps_zero;
@@ -103,7 +117,8 @@ std::string refuse_operand(const Graph& graph, ValueId v) {
   const Type& type = graph.value(v).type;
   if (!type.is_tensor() || !pointwise_type(type.elem, t)) return format("an operand is {}", to_string(type));
   if (!type.shape.known) return "the rank of an operand is not known";
-  if (type.shape.rank() > kernels::kPwMaxDims) return format("{} dimensions, at most {}", type.shape.rank(), kernels::kPwMaxDims);
+  if (type.shape.rank() > kernels::kPwMaxDims)
+    return format("{} dimensions, at most {}", type.shape.rank(), kernels::kPwMaxDims);
   return "";
 }
 
@@ -111,7 +126,8 @@ std::string refuse_types(const Graph& graph, NodeId node) {
   const Node& n = graph.node(node);
   const std::string_view name = op_name(graph, node);
   const PwClass kind = class_of(elem(graph, n.inputs[0]));
-  if (name == "Cast") return elem(graph, n.outputs[0]) == DType::undefined ? "the target type is not known" : "";
+  if (name == "Cast")
+    return elem(graph, n.outputs[0]) == DType::undefined ? "the target type is not known" : "";
   if (name == "Where") return "";
   if (name == "Not") return kind == PwClass::mask ? "" : "not boolean";
   if (const BinaryRow* row = find(kBinary, name)) {
@@ -154,7 +170,8 @@ PwValue cast(PointwiseBuilder& b, PwValue x, DType to) {
 
 PwValue binary(PointwiseBuilder& b, const BinaryRow& row, const std::vector<PwValue>& in) {
   const bool integer = in[0].kind == PwClass::integer;
-  PwValue y{in[0].value, row.mask_result ? PwClass::mask : in[0].kind, row.mask_result ? DType::boolean : in[0].type};
+  PwValue y{in[0].value, row.mask_result ? PwClass::mask : in[0].kind,
+            row.mask_result ? DType::boolean : in[0].type};
   for (size_t i = 1; i < in.size(); ++i) {
     y.value = b.op(integer ? row.integer : row.floating, y.value, in[i].value);
     const bool grows = row.integer == PwOp::i_add || row.integer == PwOp::i_sub || row.integer == PwOp::i_mul;
@@ -181,7 +198,8 @@ std::string pointwise_refuses(const Graph& graph, NodeId node) {
   const bool known = find(kUnary, name) || find(kParametric, name) || find(kBinary, name) || name == "Cast" ||
                      name == "Where" || name == "Gelu" || name == "Clip" || name == "IsInf";
   if (!known || n.inputs.empty() || n.inputs[0] == kNoValue) return "not a pointwise operator";
-  if (n.inputs.size() > kernels::kPwMaxInputs) return format("{} operands, at most {}", n.inputs.size(), kernels::kPwMaxInputs);
+  if (n.inputs.size() > kernels::kPwMaxInputs)
+    return format("{} operands, at most {}", n.inputs.size(), kernels::kPwMaxInputs);
   for (ValueId v : n.inputs) {
     if (v == kNoValue) continue;
     if (std::string why = refuse_operand(graph, v); !why.empty()) return why;
@@ -214,11 +232,13 @@ PwValue append_instructions(PointwiseBuilder& b, const Graph& graph, NodeId node
     return {b.op_with(PwOp::clip, x.value, low, high), x.kind, x.type};
   }
   if (name == "IsInf") {
-    const float plus = float(n.attrs.integer("detect_positive", 1)), minus = float(n.attrs.integer("detect_negative", 1));
+    const float plus = float(n.attrs.integer("detect_positive", 1)),
+                minus = float(n.attrs.integer("detect_negative", 1));
     return {b.op_with(PwOp::is_inf, x.value, plus, minus), PwClass::mask, DType::boolean};
   }
   if (const ParametricRow* row = find(kParametric, name)) {
-    const float p = n.attrs.floating(row->p, row->p_default), q = row->q.empty() ? 0 : n.attrs.floating(row->q, row->q_default);
+    const float p = n.attrs.floating(row->p, row->p_default),
+                q = row->q.empty() ? 0 : n.attrs.floating(row->q, row->q_default);
     return {b.op_with(row->op, x.value, p, q), x.kind, x.type};
   }
   if (const UnaryRow* row = find(kUnary, name)) {

@@ -21,7 +21,8 @@ struct PwValue {
 // Why `node` cannot be an instruction; empty: it can.
 std::string pointwise_refuses(const Graph& graph, NodeId node);
 // Appends the node's instructions. `in` are its inputs' values; absent ones have kNone.
-PwValue append_instructions(kernels::PointwiseBuilder& b, const Graph& graph, NodeId node, std::vector<PwValue> in);
+PwValue append_instructions(kernels::PointwiseBuilder& b, const Graph& graph, NodeId node,
+                            std::vector<PwValue> in);
 // f(0, …) is 0, so padded lanes stay zero.
 bool keeps_zero(const Graph& graph, NodeId node);
 bool pointwise_type(DType type, kernels::PwType& t);

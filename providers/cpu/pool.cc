@@ -27,7 +27,8 @@ std::string refuses(const Site& site) {
 std::vector<LayoutOffer> layouts(const Graph& graph, NodeId node) {
   const Site site(graph, node);
   const double bytes = estimate_count(site.in(0).shape) * 4;
-  LayoutOffer plain{std::vector<Layout>(1), std::vector<Layout>(graph.node(node).outputs.size()), nanoseconds_for_bytes(bytes) * 3};
+  LayoutOffer plain{std::vector<Layout>(1), std::vector<Layout>(graph.node(node).outputs.size()),
+                    nanoseconds_for_bytes(bytes) * 3};
   if (!site.in(0).shape.dims[1].is_constant()) return {plain};
   LayoutOffer blocked = plain;
   blocked.in[0] = blocked.out[0] = {Layout::Kind::blocked_channels, uint16_t(kernels::channel_block()), 0};
@@ -91,8 +92,8 @@ class PoolKernel final : public NamedKernel {
     const PoolShape& s = static_cast<const PoolPrepared*>(prepared)->shape;
     if (out[0]->count() == 0) return {};
     if (global_) {
-      kernels::global_pool_run(s.kind, s.batch, s.channels, s.in[0] * s.in[1] * s.in[2], s.block, in[0]->as<float>(),
-                               out[0]->as_mutable<float>(), context.parallel);
+      kernels::global_pool_run(s.kind, s.batch, s.channels, s.in[0] * s.in[1] * s.in[2], s.block,
+                               in[0]->as<float>(), out[0]->as_mutable<float>(), context.parallel);
     } else {
       kernels::pool_run(s, in[0]->as<float>(), out[0]->as_mutable<float>(), context.parallel);
     }

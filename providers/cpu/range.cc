@@ -14,7 +14,9 @@ std::string range_refuses(const Site& site) {
     if (!site.has(i) || !site.in(i).is_tensor()) return "an operand is not a tensor";
   }
   const DType t = site.in(0).elem;
-  return t == DType::f32 || t == DType::f64 || t == DType::i32 || t == DType::i64 ? "" : format("of {}", dtype_name(t));
+  return t == DType::f32 || t == DType::f64 || t == DType::i32 || t == DType::i64
+             ? ""
+             : format("of {}", dtype_name(t));
 }
 
 template <class T>
@@ -44,7 +46,8 @@ class RangeKernel final : public NamedKernel {
 
 // Only the dims of the input matter, whatever it holds.
 std::string shape_refuses(const Site& site) {
-  if (!site.has(0) || !site.in(0).is_tensor() || site.in(0).elem == DType::string) return "not a numeric tensor";
+  if (!site.has(0) || !site.in(0).is_tensor() || site.in(0).elem == DType::string)
+    return "not a numeric tensor";
   return site.ranked(0) ? "" : "the rank is not known";
 }
 

@@ -129,7 +129,8 @@ constexpr ReduceRow kReductions[] = {
 
 std::string reduce_refuses(const Site& site) {
   if (std::string why = refuse_unless_f32(site, {0}); !why.empty()) return why;
-  if (site.in(0).shape.rank() > kernels::kReduceMaxDims) return format("{} dimensions", site.in(0).shape.rank());
+  if (site.in(0).shape.rank() > kernels::kReduceMaxDims)
+    return format("{} dimensions", site.in(0).shape.rank());
   if (site.has(1) && !site.constant(1)) return "the axes are not constant";
   return "";
 }
@@ -167,7 +168,8 @@ class ReduceKernel final : public NamedKernel {
     return std::unique_ptr<Prepared>(std::move(p));
   }
   Status run(const Prepared* p, ViewList in, ViewList out, RunContext& context) override {
-    kernels::reduce_run(static_cast<const ReducePrepared*>(p)->plan, in[0]->as<float>(), out[0]->as_mutable<float>(), context.parallel);
+    kernels::reduce_run(static_cast<const ReducePrepared*>(p)->plan, in[0]->as<float>(),
+                        out[0]->as_mutable<float>(), context.parallel);
     return {};
   }
 
@@ -181,11 +183,11 @@ const Implementation kSoftmax[] = {{"softmax", softmax_refuses, SoftmaxKernel::m
 const Implementation kNorm[] = {{"norm", norm_refuses, NormKernel::make}};
 const Implementation kReduce[] = {{"reduce", reduce_refuses, ReduceKernel::make}};
 const Family kFamilies[] = {
-    {"Softmax", "", kSoftmax},      {"LogSoftmax", "", kSoftmax},      {"LayerNormalization", "", kNorm},
-    {"RMSNormalization", "", kNorm}, {"ReduceSum", "", kReduce},       {"ReduceMean", "", kReduce},
-    {"ReduceProd", "", kReduce},    {"ReduceMax", "", kReduce},        {"ReduceMin", "", kReduce},
-    {"ReduceSumSquare", "", kReduce}, {"ReduceL1", "", kReduce},       {"ReduceL2", "", kReduce},
-    {"ReduceLogSum", "", kReduce},  {"ReduceLogSumExp", "", kReduce},
+    {"Softmax", "", kSoftmax},        {"LogSoftmax", "", kSoftmax},     {"LayerNormalization", "", kNorm},
+    {"RMSNormalization", "", kNorm},  {"ReduceSum", "", kReduce},       {"ReduceMean", "", kReduce},
+    {"ReduceProd", "", kReduce},      {"ReduceMax", "", kReduce},       {"ReduceMin", "", kReduce},
+    {"ReduceSumSquare", "", kReduce}, {"ReduceL1", "", kReduce},        {"ReduceL2", "", kReduce},
+    {"ReduceLogSum", "", kReduce},    {"ReduceLogSumExp", "", kReduce},
 };
 
 }  // namespace

@@ -10,7 +10,14 @@
 
 namespace sx::cpu {
 
-enum class Post : uint8_t { none, softmax, logistic, softmax_zero, probit, unknown };  // numbered as TreeEnsemble does
+enum class Post : uint8_t {
+  none,
+  softmax,
+  logistic,
+  softmax_zero,
+  probit,
+  unknown
+};  // numbered as TreeEnsemble does
 Post post_named(std::string_view name);
 // `scores` of one row. With one score only PROBIT changes it.
 void transform(Post post, std::span<float> scores);

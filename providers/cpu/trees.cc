@@ -25,8 +25,8 @@ Columns columns_of(const Dims& d) {
 // The trees, laid out, and how to know of a row which targets it hears of.
 struct Ensemble {
   kernels::TreeEnsemble trees;
-  size_t targets = 1;               // without those that count
-  std::unique_ptr<bool[]> heard;    // by target: by every row, or perhaps
+  size_t targets = 1;             // without those that count
+  std::unique_ptr<bool[]> heard;  // by target: by every row, or perhaps
   std::vector<uint32_t> counted;
 
   static Result<Ensemble> make(Forest forest, bool listen) {
@@ -102,7 +102,8 @@ class ClassifierKernel final : public NamedKernel {
     d.one_class_weights = d.classes == 2 && std::all_of(weights.begin(), weights.end(), [&](const auto& w) {
                             return w.target == weights[0].target;
                           });
-    // One class is told by 1 and 0, and of two with scores for both, integers are 1 and 0 whatever they are called.
+    // One class is told by 1 and 0, and of two with scores for both, integers are 1 and 0 whatever they are
+    // called.
     if (d.classes == 1) {
       kernel->texts_ = {"0", "1"};
       kernel->ints_ = {0, 1};
@@ -122,9 +123,10 @@ class ClassifierKernel final : public NamedKernel {
     float* scores = out[1]->defined() ? out[1]->as_mutable<float>() : nullptr;
     float* sums = in_place(*out[1]) ? scores : static_cast<float*>(context.scratch);
     int64_t* labels = out[0]->defined() ? out[0]->as_mutable<int64_t>() : nullptr;
-    return classify(in[0]->as<float>(), columns_of(in[0]->dims), sums, scores, context.parallel, [&](size_t r, size_t outcome) {
-      if (labels) labels[r] = ints_[outcome];
-    });
+    return classify(in[0]->as<float>(), columns_of(in[0]->dims), sums, scores, context.parallel,
+                    [&](size_t r, size_t outcome) {
+                      if (labels) labels[r] = ints_[outcome];
+                    });
   }
   // With texts for labels.
   Status run_values(std::span<const Value> in, std::span<Value> out, RunContext& context) override {
@@ -146,7 +148,8 @@ class ClassifierKernel final : public NamedKernel {
   bool in_place(const View& scores) const { return scores.defined() && ensemble_.counted.empty(); }
 
   template <class F>
-  Status classify(const float* x, const Columns& m, float* sums, float* scores, Parallel& parallel, F put) const {
+  Status classify(const float* x, const Columns& m, float* sums, float* scores, Parallel& parallel,
+                  F put) const {
     SX_TRY(ensemble_.check(m));
     if (m.rows == 0) return {};
     kernels::trees_run(ensemble_.trees, x, m.rows, m.cols, sums, parallel);
@@ -211,15 +214,18 @@ class RegressorKernel final : public NamedKernel {
     const std::vector<float> base = floats_of(site.attrs(), "base_values");
     // A target that no leaf spoke of stays 0, without its base value.
     const bool listen = !base.empty() && a.targets > 1;
-    if (!listen) forest.spec.base = base;
-    else kernel->base_ = base;
+    if (!listen)
+      forest.spec.base = base;
+    else
+      kernel->base_ = base;
     SX_ASSIGN(kernel->ensemble_, Ensemble::make(std::move(forest), listen));
     kernel->post_ = a.post;
     kernel->name_ = format("tree regressor of {} trees", kernel->ensemble_.trees.trees());
     return std::unique_ptr<Kernel>(std::move(kernel));
   }
   Result<std::unique_ptr<Prepared>> prepare(ViewList in, ViewList, Needs& needs) override {
-    if (!ensemble_.counted.empty()) needs.scratch = columns_of(in[0]->dims).rows * ensemble_.width() * sizeof(float);
+    if (!ensemble_.counted.empty())
+      needs.scratch = columns_of(in[0]->dims).rows * ensemble_.width() * sizeof(float);
     return std::unique_ptr<Prepared>();
   }
   Status run(const Prepared*, ViewList in, ViewList out, RunContext& context) override {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference provider: runs any operator by its record's evaluation. The last resort, and the measure of the rest.
+// The reference provider: runs any operator by its record's evaluation. The last resort, and the measure of
+// the rest.
 #include "base/format.h"
 #include "graph/evaluate.h"
 #include "graph/op.h"
@@ -37,7 +38,9 @@ class ReferenceProvider final : public Provider {
   std::string_view name() const override { return "reference"; }
   Claim claim(const Graph& graph, NodeId node) const override {
     const Node& n = graph.node(node);
-    if (!n.op) return Claim::no(format("there is no operator '{}{}{}'", n.domain, n.domain.empty() ? "" : ".", n.type));
+    if (!n.op)
+      return Claim::no(
+          format("there is no operator '{}{}{}'", n.domain, n.domain.empty() ? "" : ".", n.type));
     if (!n.op->eval && !n.op->body) return Claim::no("the record has no evaluation");
     return {true, 1e9, "record evaluation"};
   }
@@ -45,7 +48,8 @@ class ReferenceProvider final : public Provider {
     return std::unique_ptr<Kernel>(new RecordKernel(context.graph, context.node));
   }
   Result<std::unique_ptr<Kernel>> compile_reorder(DType, const Layout& from, const Layout& to) override {
-    return error(Code::internal, "the record evaluation cannot move {} to {}", to_string(from), to_string(to));
+    return error(Code::internal, "the record evaluation cannot move {} to {}", to_string(from),
+                 to_string(to));
   }
 };
 

@@ -15,7 +15,8 @@ int64_t coarse_ms() {
   clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
   return int64_t(t.tv_sec) * 1000 + t.tv_nsec / 1000000;
 #else
-  return std::chrono::duration_cast<std::chrono::milliseconds>(Cancel::Clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(Cancel::Clock::now().time_since_epoch())
+      .count();
 #endif
 }
 
@@ -30,7 +31,8 @@ void Cancel::set_poll(Poll poll, void* context) {
 bool Cancel::poll_now() const {
   const int64_t now = coarse_ms();
   int64_t due = next_poll_.load(std::memory_order_relaxed);
-  if (now < due || !next_poll_.compare_exchange_strong(due, now + kPollMs, std::memory_order_relaxed)) return false;
+  if (now < due || !next_poll_.compare_exchange_strong(due, now + kPollMs, std::memory_order_relaxed))
+    return false;
   if (poll_(poll_context_)) requested_.store(true, std::memory_order_relaxed);
   return requested_.load(std::memory_order_relaxed);
 }

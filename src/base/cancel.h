@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cancel: a flag and a deadline that long work looks at between steps. Chained: a child stops with its parent.
+// Cancel: a flag and a deadline that long work looks at between steps. Chained: a child stops with its
+// parent.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -23,8 +24,8 @@ class Cancel {
   bool requested() const {
     return requested_.load(std::memory_order_relaxed) || (parent_ && parent_->requested());
   }
-  // check() asks `poll` about every 20 ms, on the thread that checks; true stops the work. For a door that has
-  // something of its own to look at, as Python has its signals.
+  // check() asks `poll` about every 20 ms, on the thread that checks; true stops the work. For a door that
+  // has something of its own to look at, as Python has its signals.
   using Poll = bool (*)(void* context);
   void set_poll(Poll poll, void* context);
 

@@ -50,7 +50,8 @@ Status read_all(int fd, uint8_t* to, size_t size) {
 }  // namespace
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& path, LoadMode mode) {
-  if (path.find('\0') != std::string::npos) return error(Code::invalid_argument, "the file name has a NUL byte");
+  if (path.find('\0') != std::string::npos)
+    return error(Code::invalid_argument, "the file name has a NUL byte");
   // O_NONBLOCK: opening a FIFO that nobody writes must not hang before fstat can refuse it.
   Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (fd.value < 0) {
@@ -68,7 +69,8 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& pa
   if (file->size_ == 0) return std::shared_ptr<const MappedFile>(file);
   if (mode == LoadMode::map) {
     void* p = ::mmap(nullptr, file->size_, PROT_READ, MAP_PRIVATE, fd.value, 0);
-    if (p == MAP_FAILED) return error(Code::io, "cannot map {} bytes: {}", file->size_, std::strerror(errno)).in(path);
+    if (p == MAP_FAILED)
+      return error(Code::io, "cannot map {} bytes: {}", file->size_, std::strerror(errno)).in(path);
     file->data_ = static_cast<const uint8_t*>(p);
     file->mapped_ = true;
     return std::shared_ptr<const MappedFile>(file);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MappedFile: the bytes of a regular file, mapped read-only or copied. Shared by everything that points into it.
+// MappedFile: the bytes of a regular file, mapped read-only or copied. Shared by everything that points into
+// it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +20,8 @@ enum class LoadMode {
 class MappedFile {
  public:
   // Refuses folders, FIFOs, sockets and devices.
-  static Result<std::shared_ptr<const MappedFile>> open(const std::string& path, LoadMode mode = LoadMode::map);
+  static Result<std::shared_ptr<const MappedFile>> open(const std::string& path,
+                                                        LoadMode mode = LoadMode::map);
   static std::shared_ptr<const MappedFile> from_bytes(std::string name, const void* data, size_t size);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;

@@ -40,7 +40,8 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
   if (file.fd_ < 0) {
     const int why = errno;
     file.temporary_.clear();
-    return error(why == ENOENT ? Code::not_found : Code::io, "cannot create: {}", std::strerror(why)).in(path);
+    return error(why == ENOENT ? Code::not_found : Code::io, "cannot create: {}", std::strerror(why))
+        .in(path);
   }
   struct stat st {};
   mode_t mode = 0666;

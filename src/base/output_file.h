@@ -23,7 +23,7 @@ class OutputFile {
   Status copy_from(int fd, uint64_t offset, uint64_t length);
   Status pad_to(uint64_t offset);  // zeros up to this offset
   uint64_t size() const { return size_ + used_; }
-  Status commit();                 // flush, fsync, rename
+  Status commit();  // flush, fsync, rename
 
  private:
   OutputFile() = default;

@@ -11,8 +11,8 @@ namespace sx {
 class Parallel {
  public:
   virtual ~Parallel() = default;
-  // Calls body(chunk, worker) once for each chunk in [0, chunks), in any order, and returns when all are done.
-  // 0 <= worker < width(); two bodies that run at the same time have different workers, so per-worker
+  // Calls body(chunk, worker) once for each chunk in [0, chunks), in any order, and returns when all are
+  // done. 0 <= worker < width(); two bodies that run at the same time have different workers, so per-worker
   // scratch memory can be indexed by it.
   virtual void run(size_t chunks, FunctionRef<void(size_t chunk, size_t worker)> body) = 0;
   virtual size_t width() const = 0;

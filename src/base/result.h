@@ -21,7 +21,7 @@ enum class Code {
   cancelled,         // the caller asked to stop
   deadline,          // the time allowed is over
   out_of_memory,
-  internal,          // a defect of ours
+  internal,  // a defect of ours
 };
 std::string_view code_name(Code code);
 
@@ -33,13 +33,13 @@ class [[nodiscard]] Status {
   bool ok() const { return detail_ == nullptr; }
   explicit operator bool() const { return ok(); }
   Code code() const { return detail_ ? detail_->code : Code::ok; }
-  const std::string& message() const;                     // the innermost sentence
-  const std::vector<std::string>& context() const;        // innermost first: "node 'conv1' (Conv)", "model.onnx"
-  const std::string& advice() const;                      // what to do about it; may be empty or several lines
-  std::string to_string() const;                          // "model.onnx: node 'conv1' (Conv): message\nadvice"
+  const std::string& message() const;               // the innermost sentence
+  const std::vector<std::string>& context() const;  // innermost first: "node 'conv1' (Conv)", "model.onnx"
+  const std::string& advice() const;                // what to do about it; may be empty or several lines
+  std::string to_string() const;                    // "model.onnx: node 'conv1' (Conv): message\nadvice"
 
-  Status&& in(std::string context) &&;                    // adds one level of context; nothing on success
-  Status&& advise(std::string advice) &&;                 // adds a line of advice; nothing on success
+  Status&& in(std::string context) &&;     // adds one level of context; nothing on success
+  Status&& advise(std::string advice) &&;  // adds a line of advice; nothing on success
 
  private:
   struct Detail {
@@ -97,15 +97,15 @@ Status take_status(Result<T>&& r) {
 #define SX_CONCAT(a, b) SX_CONCAT_(a, b)
 
 // SX_TRY(expression): returns the error of a Status or Result from the enclosing function.
-#define SX_TRY(expr)                                                                  \
-  do {                                                                                \
-    auto sx_try_ = (expr);                                                            \
-    if (!sx_try_.ok()) return ::sx::detail::take_status(std::move(sx_try_));          \
+#define SX_TRY(expr)                                                         \
+  do {                                                                       \
+    auto sx_try_ = (expr);                                                   \
+    if (!sx_try_.ok()) return ::sx::detail::take_status(std::move(sx_try_)); \
   } while (0)
 
 // SX_ASSIGN(auto x, expression): x is the value of a Result, or its error is returned.
 #define SX_ASSIGN(target, expr) SX_ASSIGN_(SX_CONCAT(sx_result_, __LINE__), target, expr)
-#define SX_ASSIGN_(tmp, target, expr)                                                 \
-  auto tmp = (expr);                                                                  \
-  if (!tmp.ok()) return ::sx::detail::take_status(std::move(tmp));                    \
+#define SX_ASSIGN_(tmp, target, expr)                              \
+  auto tmp = (expr);                                               \
+  if (!tmp.ok()) return ::sx::detail::take_status(std::move(tmp)); \
   target = std::move(tmp).value()

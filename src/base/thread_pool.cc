@@ -59,7 +59,8 @@ struct ThreadPool::State {
   void work(size_t worker) {
     uint64_t seen = 0;
     for (;;) {
-      for (int spin = 0; spin < kSpins && ticket.load(std::memory_order_acquire) == seen; ++spin) pause_briefly();
+      for (int spin = 0; spin < kSpins && ticket.load(std::memory_order_acquire) == seen; ++spin)
+        pause_briefly();
       if (ticket.load(std::memory_order_acquire) == seen) {
         std::unique_lock lock(mutex);
         sleeping.fetch_add(1, std::memory_order_seq_cst);

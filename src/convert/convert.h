@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the file and the graph. to_graph: names become ids, every node is checked against the operator version
-// that the model asks for and lifted to the newest one, functions are inlined, types inferred. All errors are
-// gathered and reported at once. to_model: a graph as a file, at the lowest opset that says it.
+// Between the file and the graph. to_graph: names become ids, every node is checked against the operator
+// version that the model asks for and lifted to the newest one, functions are inlined, types inferred. All
+// errors are gathered and reported at once. to_model: a graph as a file, at the lowest opset that says it.
 #pragma once
 #include <string>
 #include <vector>
@@ -15,7 +15,7 @@ namespace sx {
 
 struct Problem {
   Code code = Code::invalid_model;
-  std::string where;    // "node 'conv1' (Conv, opset 17)"; empty: the whole model
+  std::string where;  // "node 'conv1' (Conv, opset 17)"; empty: the whole model
   std::string message;
 };
 
@@ -24,18 +24,19 @@ struct InputDefault {
   Value value;
 };
 
-// The file declares an output of a fixed size where the graph makes it depend on an input's: the model was meant for
-// that size, whatever its inputs say. Nothing is assumed; whoever runs the graph may prepare for it.
+// The file declares an output of a fixed size where the graph makes it depend on an input's: the model was
+// meant for that size, whatever its inputs say. Nothing is assumed; whoever runs the graph may prepare for
+// it.
 struct SizePromise {
   std::string symbol;
   int64_t size = 0;
 };
 
 struct ConvertOptions {
-  Log log;                        // warnings: an unsorted file, shapes that are not as declared
+  Log log;  // warnings: an unsorted file, shapes that are not as declared
   size_t most_problems = 100;
-  // Initializers that the file also lists as inputs: constants by default, so that they can be folded and packed.
-  // True: they stay inputs, and `defaults` gets what they are when nobody feeds them.
+  // Initializers that the file also lists as inputs: constants by default, so that they can be folded and
+  // packed. True: they stay inputs, and `defaults` gets what they are when nobody feeds them.
   bool overridable_initializers = false;
   std::vector<InputDefault>* defaults = nullptr;
   std::vector<SizePromise>* promises = nullptr;

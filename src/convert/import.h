@@ -20,7 +20,7 @@ struct Call {
   const onnx::NodeProto& node;
   const onnx::FunctionProto& function;
   const Scope& caller;
-  std::string prefix;   // of names made inside
+  std::string prefix;  // of names made inside
   int depth = 1;
 };
 
@@ -29,10 +29,10 @@ struct Scope {
   BodyId body = kMainBody;
   const std::vector<onnx::OperatorSetIdProto>* opsets = nullptr;
   const Call* call = nullptr;
-  std::unordered_map<std::string_view, ValueId> names = {};       // kNoValue: an input that the call leaves out
+  std::unordered_map<std::string_view, ValueId> names = {};  // kNoValue: an input that the call leaves out
   std::unordered_map<std::string_view, const onnx::TypeProto*> hints = {};
   int depth = 0;
-  bool branch = false;   // inside an If: it may never run
+  bool branch = false;  // inside an If: it may never run
 };
 
 class Importer {
@@ -73,8 +73,10 @@ class Importer {
 
   // Attributes.
   Result<Attrs> import_attrs(const Proto& node, const Scope& scope, const std::vector<ValueId>& inputs);
-  Result<AttrValue> import_attr(const onnx::AttributeProto& attr, const Scope& scope, std::span<const Type> seeds);
-  Result<AttrValue> import_graphs(const onnx::AttributeProto& attr, const Scope& scope, std::span<const Type> seeds);
+  Result<AttrValue> import_attr(const onnx::AttributeProto& attr, const Scope& scope,
+                                std::span<const Type> seeds);
+  Result<AttrValue> import_graphs(const onnx::AttributeProto& attr, const Scope& scope,
+                                  std::span<const Type> seeds);
   std::vector<Type> seed_types(const Proto& node, const std::vector<ValueId>& inputs) const;
 
   std::string where(const Proto& node, const Scope& scope);
@@ -86,10 +88,10 @@ class Importer {
   onnx::DataSource source_;
   Graph graph_;
   Problems problems_;
-  std::unordered_map<ValueId, bool> poisoned_;     // outputs of nodes that failed: silence about what follows
-  std::unordered_map<std::string, bool> warned_;   // domains that the model does not import
+  std::unordered_map<ValueId, bool> poisoned_;    // outputs of nodes that failed: silence about what follows
+  std::unordered_map<std::string, bool> warned_;  // domains that the model does not import
   size_t inlined_ = 0;
-  bool branch_ = false;                            // the graphs being read are branches of an If
+  bool branch_ = false;  // the graphs being read are branches of an If
 };
 
 }  // namespace sx::convert

@@ -12,7 +12,7 @@ class Problems {
  public:
   explicit Problems(size_t most) : most_(most) {}
   void add(Code code, std::string where, std::string message);
-  void add(const Status& status);   // context becomes the place
+  void add(const Status& status);  // context becomes the place
   // An operator that nobody knows; nodes with the same one share a line.
   void unknown_operator(std::string_view op, std::string node);
   bool any() const { return count() > 0; }

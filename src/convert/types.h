@@ -12,8 +12,8 @@ namespace sx::convert {
 // How the sizes of a shape become Dims.
 struct DimNames {
   DimPool& pool;
-  // Named sizes keep their name, so that equal names mean equal sizes; otherwise every size that is not a number is
-  // a new unknown (what a file says about values inside it is not believed that far).
+  // Named sizes keep their name, so that equal names mean equal sizes; otherwise every size that is not a
+  // number is a new unknown (what a file says about values inside it is not believed that far).
   bool named = false;
   std::string hint = {};  // for sizes without a name: "x" gives x_dim0
 };

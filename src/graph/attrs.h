@@ -20,13 +20,28 @@ struct BodyRef {  // an attribute that is a graph
   bool operator==(const BodyRef&) const = default;
 };
 
-using AttrValue = std::variant<std::monostate, int64_t, float, std::string, std::vector<int64_t>, std::vector<float>,
-                               std::vector<std::string>, Tensor, std::vector<Tensor>, BodyRef, std::vector<BodyRef>,
-                               Type, std::vector<Type>, std::shared_ptr<const SparseTensor>,
-                               std::vector<std::shared_ptr<const SparseTensor>>>;
+using AttrValue =
+    std::variant<std::monostate, int64_t, float, std::string, std::vector<int64_t>, std::vector<float>,
+                 std::vector<std::string>, Tensor, std::vector<Tensor>, BodyRef, std::vector<BodyRef>, Type,
+                 std::vector<Type>, std::shared_ptr<const SparseTensor>,
+                 std::vector<std::shared_ptr<const SparseTensor>>>;
 // In the order of AttrValue's alternatives.
 enum class AttrKind : uint8_t {
-  none, integer, floating, text, integers, floatings, texts, tensor, tensors, graph, graphs, type, types, sparse, sparses,
+  none,
+  integer,
+  floating,
+  text,
+  integers,
+  floatings,
+  texts,
+  tensor,
+  tensors,
+  graph,
+  graphs,
+  type,
+  types,
+  sparse,
+  sparses,
 };
 std::string_view attr_kind_name(AttrKind kind);  // "an integer", "a list of strings"
 inline AttrKind kind_of(const AttrValue& v) { return AttrKind(v.index()); }

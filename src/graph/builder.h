@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BodyBuilder: an operator written in other operators: formulas over values. Builder: the same vocabulary where
-// rules and lifts make nodes.
+// BodyBuilder: an operator written in other operators: formulas over values. Builder: the same vocabulary
+// where rules and lifts make nodes.
 #pragma once
 #include <initializer_list>
 #include <string_view>
@@ -24,7 +24,8 @@ class Builder {
   ValueId ints(std::span<const int64_t> v) { return constant(Tensor::vector_i64(v)); }
   ValueId ints(std::initializer_list<int64_t> v) { return ints(std::span(v.begin(), v.size())); }
   ValueId scalar(int64_t v) { return constant(Tensor::scalar_i64(v)); }
-  ValueId op(std::string_view name, std::vector<ValueId> inputs, Attrs attrs = {}, std::string_view domain = "");
+  ValueId op(std::string_view name, std::vector<ValueId> inputs, Attrs attrs = {},
+             std::string_view domain = "");
   std::vector<ValueId> ops(std::string_view name, std::vector<ValueId> inputs, Attrs attrs, size_t outputs,
                            std::string_view domain = "");
   NodeId last() const { return last_; }
@@ -44,8 +45,8 @@ class Builder {
 // A scalar of a numeric element type; empty for strings and types narrower than a byte.
 Tensor scalar_of(DType type, double value);
 
-// `now` stands where `old` stood, in nodes and as a body's output. An output of the main body keeps its name: a copy
-// is made where `now` already has a name that users know (an input, a constant, another output).
+// `now` stands where `old` stood, in nodes and as a body's output. An output of the main body keeps its name:
+// a copy is made where `now` already has a name that users know (an input, a constant, another output).
 void substitute(Graph& graph, ValueId old, ValueId now);
 
 // For Op::body: the node's inputs and attributes, and where the outputs go.
@@ -57,10 +58,10 @@ class BodyBuilder : public Builder {
   ValueId in(size_t i) const;
   const Type& type(size_t i) const;
   const Attrs& attrs() const;
-  int64_t integer(std::string_view name) const;   // with the record's defaults
+  int64_t integer(std::string_view name) const;  // with the record's defaults
   float floating(std::string_view name) const;
   std::string text(std::string_view name) const;
-  ValueId like(double value, ValueId v);          // a scalar constant of v's element type (known when bodies expand)
+  ValueId like(double value, ValueId v);  // a scalar constant of v's element type (known when bodies expand)
   void set(size_t output, ValueId v);
   const std::vector<ValueId>& results() const { return results_; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eval: what an operator's portable evaluation sees: concrete inputs, and outputs that are already allocated where
-// inference could tell their shape.
+// Eval: what an operator's portable evaluation sees: concrete inputs, and outputs that are already allocated
+// where inference could tell their shape.
 #pragma once
 #include <span>
 #include <string>
@@ -16,7 +16,8 @@ namespace sx {
 
 struct Op;
 
-// The class that arithmetic is done in. automatic: f32 for float32 and narrower, f64 for float64, i64, u64, complex.
+// The class that arithmetic is done in. automatic: f32 for float32 and narrower, f64 for float64, i64, u64,
+// complex.
 enum class Accumulate : uint8_t { automatic, f64 };
 
 class Eval {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluation by the records alone: one node, or a whole graph, on concrete values. Constant folding, tests and truth
-// use it; speed is not its business.
+// Evaluation by the records alone: one node, or a whole graph, on concrete values. Constant folding, tests
+// and truth use it; speed is not its business.
 #pragma once
 #include <span>
 #include <vector>
@@ -12,7 +12,7 @@
 namespace sx {
 
 struct EvaluateOptions {
-  bool widen = false;              // run floating point in float64, whatever the model says: our truth
+  bool widen = false;  // run floating point in float64, whatever the model says: our truth
   const Cancel* cancel = nullptr;
   // Called with each value as it is made, if set.
   FunctionRef<void(ValueId, const Value&)> tap;
@@ -28,7 +28,8 @@ Result<std::vector<Value>> evaluate_op(const Op& op, const Attrs& attrs, std::sp
                                        Eval::RunBody run_body = {}, std::span<const Type> out_types = {});
 Result<std::vector<Value>> evaluate_body(const Graph& graph, BodyId body, std::span<const Value> inputs,
                                          const EvaluateOptions& options, FindValue scope = {});
-// float32, float16 and bfloat16 as float64, complex64 as complex128, inside sequences and maps too; others unchanged.
+// float32, float16 and bfloat16 as float64, complex64 as complex128, inside sequences and maps too; others
+// unchanged.
 Result<Value> widen(const Value& value);
 Result<std::vector<Value>> evaluate_graph(const Graph& graph, std::span<const Value> inputs,
                                           const EvaluateOptions& options);

@@ -30,31 +30,31 @@ struct ValueInfo {
   std::string name;
   Type type;
   BodyId body = kMainBody;
-  NodeId producer = kNoNode;      // kNoNode: an input of its body, or a constant
+  NodeId producer = kNoNode;  // kNoNode: an input of its body, or a constant
   uint32_t producer_output = 0;
-  std::vector<Use> uses;          // by nodes; uses as a body's output are in Body::outputs
-  Value constant;                 // kind none: not known before the run
-  std::vector<Dim> elements;      // contents of a small integer tensor as Dims, when has_elements
+  std::vector<Use> uses;      // by nodes; uses as a body's output are in Body::outputs
+  Value constant;             // kind none: not known before the run
+  std::vector<Dim> elements;  // contents of a small integer tensor as Dims, when has_elements
   bool has_elements = false;
   bool is_constant() const { return constant.kind != Value::Kind::none; }
 };
 
 struct Node {
-  const Op* op = nullptr;         // null: an operator nobody knows
-  std::string domain, type;       // as written; op's own when op is set
+  const Op* op = nullptr;    // null: an operator nobody knows
+  std::string domain, type;  // as written; op's own when op is set
   std::string name;
-  int version = 0;                // the operator version that the model asked for, for messages
+  int version = 0;  // the operator version that the model asked for, for messages
   std::vector<ValueId> inputs, outputs;
-  Attrs attrs;                    // graphs among them are BodyRef
-  BodyId body = kMainBody;        // where this node stands
+  Attrs attrs;              // graphs among them are BodyRef
+  BodyId body = kMainBody;  // where this node stands
   bool removed = false;
-  std::string origin;             // which rule or function made it; empty: the model itself
+  std::string origin;  // which rule or function made it; empty: the model itself
 };
 
 struct Body {
   std::vector<ValueId> inputs, outputs;
-  std::vector<NodeId> nodes;      // in execution order
-  NodeId owner = kNoNode;         // the node whose attribute this is; kNoNode for the main body
+  std::vector<NodeId> nodes;  // in execution order
+  NodeId owner = kNoNode;     // the node whose attribute this is; kNoNode for the main body
   std::string name;
 };
 
@@ -63,7 +63,7 @@ struct Guard {
   Dim a, b;
   bool broadcast = false;
   NodeId node = kNoNode;
-  std::string what;               // "axis 2 of 'x' and of 'y'"
+  std::string what;  // "axis 2 of 'x' and of 'y'"
 };
 
 class Graph {
@@ -71,7 +71,7 @@ class Graph {
   Graph();
   Graph(Graph&&) noexcept = default;
   Graph& operator=(Graph&&) noexcept = default;
-  Result<Graph> clone() const;    // shares constants and the dim pool
+  Result<Graph> clone() const;  // shares constants and the dim pool
 
   std::string name, doc;
   std::vector<std::pair<std::string, std::string>> metadata;
@@ -83,28 +83,30 @@ class Graph {
   const ValueInfo& value(ValueId v) const { return values_[v]; }
   ValueInfo& value(ValueId v) { return values_[v]; }
   const Node& node(NodeId n) const { return nodes_[n]; }
-  Node& node(NodeId n) { return nodes_[n]; }   // attributes and names; edges change through the functions below
+  Node& node(NodeId n) {
+    return nodes_[n];
+  }  // attributes and names; edges change through the functions below
   const Body& body(BodyId b) const { return bodies_[b]; }
   Body& body(BodyId b) { return bodies_[b]; }
   const Body& main() const { return bodies_[kMainBody]; }
   size_t values() const { return values_.size(); }
   size_t nodes() const { return nodes_.size(); }
   size_t bodies() const { return bodies_.size(); }
-  bool is_output(ValueId v) const;              // of the body that it lives in, or of one inside it
-  size_t use_count(ValueId v) const;            // node uses plus body-output uses
+  bool is_output(ValueId v) const;    // of the body that it lives in, or of one inside it
+  size_t use_count(ValueId v) const;  // node uses plus body-output uses
   std::vector<Guard>& guards() { return guards_; }
   const std::vector<Guard>& guards() const { return guards_; }
 
   // Building.
   BodyId add_body(NodeId owner = kNoNode);
-  ValueId add_value(BodyId body, std::string name, Type type = {});   // an empty name gets a fresh one
+  ValueId add_value(BodyId body, std::string name, Type type = {});  // an empty name gets a fresh one
   ValueId add_input(BodyId body, std::string name, Type type);
   ValueId add_constant(BodyId body, Value value, std::string name = {});
   // Appends to the body, or inserts before `before`. Outputs are made unless given.
   NodeId add_node(BodyId body, const Op* op, std::vector<ValueId> inputs, Attrs attrs, size_t outputs,
                   NodeId before = kNoNode);
-  NodeId add_node(BodyId body, const Op* op, std::vector<ValueId> inputs, Attrs attrs, std::vector<ValueId> outputs,
-                  NodeId before = kNoNode);
+  NodeId add_node(BodyId body, const Op* op, std::vector<ValueId> inputs, Attrs attrs,
+                  std::vector<ValueId> outputs, NodeId before = kNoNode);
   void set_input(NodeId node, size_t index, ValueId value);
   void append_input(NodeId node, ValueId value);
   void set_inputs(NodeId node, std::vector<ValueId> inputs);
@@ -117,7 +119,7 @@ class Graph {
 
   // Every invariant that the rest of the program relies on; the first that is broken is named.
   Status verify() const;
-  Status sort(BodyId body);                                 // topological; names a cycle if there is one
+  Status sort(BodyId body);  // topological; names a cycle if there is one
 
  private:
   std::shared_ptr<DimPool> pool_;
@@ -128,7 +130,7 @@ class Graph {
   uint64_t names_ = 0;
 };
 
-std::string describe(const Graph& graph, NodeId node);      // "node 'conv1' (Conv)"
-std::string print(const Graph& graph);                      // readable text, for logs and tests
+std::string describe(const Graph& graph, NodeId node);  // "node 'conv1' (Conv)"
+std::string print(const Graph& graph);                  // readable text, for logs and tests
 
 }  // namespace sx

@@ -28,7 +28,11 @@ class Infer {
     std::vector<Dim> elements;
     bool has_elements = false;
   };
-  struct GuardNote { Dim a, b; bool broadcast; std::string what; };
+  struct GuardNote {
+    Dim a, b;
+    bool broadcast;
+    std::string what;
+  };
   // Infers a body (a graph attribute) for given input types; returns the types of its outputs.
   using InferBody = FunctionRef<Result<std::vector<Type>>(BodyId body, std::span<const Type> inputs)>;
 
@@ -44,15 +48,15 @@ class Infer {
   Dim dim(size_t i, size_t axis) const { return in_[i].type.shape.dims[axis]; }
   const std::vector<Dim>& dims(size_t i) const { return in_[i].type.shape.dims; }
 
-  const Tensor* constant(size_t i) const;                // null where it is not known before the run
-  const std::vector<Dim>* elements(size_t i) const;      // null likewise; a constant integer tensor has them too
+  const Tensor* constant(size_t i) const;            // null where it is not known before the run
+  const std::vector<Dim>* elements(size_t i) const;  // null likewise; a constant integer tensor has them too
   bool constant_ints(size_t i, std::vector<int64_t>& v) const;
 
   Type& out(size_t i) { return out_[i].type; }
   bool wanted(size_t i) const { return i < out_.size() && out_[i].wanted; }
   void set_tensor(size_t i, DType elem, Shape shape);
   void set_unknown_shape(size_t i, DType elem) { set_tensor(i, elem, Shape()); }
-  void set_ranked(size_t i, DType elem, size_t rank);    // fresh dims
+  void set_ranked(size_t i, DType elem, size_t rank);  // fresh dims
   void set_elements(size_t i, std::vector<Dim> e);
 
   // Attributes, with the record's defaults. Asking for another kind than the record's is a defect of ours.
@@ -96,11 +100,12 @@ class Infer {
   mutable std::vector<std::vector<Dim>> from_constants_;  // elements made from constants on demand
 };
 
-DType widened(DType t);  // float64 for float32, float16 and bfloat16, complex128 for complex64: what truth computes in
+DType widened(
+    DType t);  // float64 for float32, float16 and bfloat16, complex128 for complex64: what truth computes in
 
 // Inference that many operators share.
-Status infer_same(Infer& i);                    // output 0 is like input 0
-Status infer_broadcast(Infer& i);               // output 0: broadcast of all inputs, element type of input 0
-Status infer_broadcast_bool(Infer& i);          // the same, boolean
+Status infer_same(Infer& i);            // output 0 is like input 0
+Status infer_broadcast(Infer& i);       // output 0: broadcast of all inputs, element type of input 0
+Status infer_broadcast_bool(Infer& i);  // the same, boolean
 
 }  // namespace sx

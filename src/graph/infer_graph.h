@@ -5,8 +5,8 @@
 
 namespace sx {
 
-// Runs the record's inference; writes types, elements and guards of the outputs. An inferred type that contradicts
-// what the value already has is an error; a less exact one never overwrites a more exact one.
+// Runs the record's inference; writes types, elements and guards of the outputs. An inferred type that
+// contradicts what the value already has is an error; a less exact one never overwrites a more exact one.
 Status infer_node(Graph& graph, NodeId node);
 Status infer_body(Graph& graph, BodyId body);
 Status infer_graph(Graph& graph);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lift: how an old version of an operator is said in newer ones. A lift either edits the node in place (attributes,
-// inputs), which brings it to the next newer version, or builds newest-version nodes and names their values with
-// replace(). A node that set_type() made another operator counts as that operator's newest version.
+// Lift: how an old version of an operator is said in newer ones. A lift either edits the node in place
+// (attributes, inputs), which brings it to the next newer version, or builds newest-version nodes and names
+// their values with replace(). A node that set_type() made another operator counts as that operator's newest
+// version.
 #pragma once
 #include <initializer_list>
 #include <span>
@@ -27,16 +28,17 @@ class Lift {
   Attrs& attrs() { return graph_.node(node_).attrs; }
 
   // Editing in place.
-  void set_input(size_t i, ValueId v);          // grows the list with absent inputs where needed
+  void set_input(size_t i, ValueId v);  // grows the list with absent inputs where needed
   void set_type(std::string_view op_name, std::string_view domain = "");  // the node becomes another operator
   // Moves an integer-list attribute into input i as a constant; nothing if the attribute is absent.
   void attr_to_input(std::string_view name, size_t i);
 
   // Building: nodes stand before this one. Operators are of the newest version.
   ValueId constant(Tensor t);
-  ValueId ints(std::initializer_list<int64_t> v);        // 1-D
+  ValueId ints(std::initializer_list<int64_t> v);  // 1-D
   ValueId ints(std::span<const int64_t> v);
-  ValueId node(std::string_view op, std::vector<ValueId> inputs, Attrs attrs = {}, std::string_view domain = "");
+  ValueId node(std::string_view op, std::vector<ValueId> inputs, Attrs attrs = {},
+               std::string_view domain = "");
   std::vector<ValueId> nodes(std::string_view op, std::vector<ValueId> inputs, Attrs attrs, size_t outputs,
                              std::string_view domain = "");
   void replace(std::initializer_list<ValueId> outputs);  // these values take the place of the node's outputs

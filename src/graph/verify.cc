@@ -58,8 +58,7 @@ class Verifier {
     std::vector<ValueId> here;
     for (ValueId v : body.inputs) {
       if (v >= g_.values()) return broken("body {} has an input that does not exist", b);
-      if (g_.value(v).body != b || g_.value(v).producer != kNoNode ||
-          (g_.value(v).is_constant() && !group)) {
+      if (g_.value(v).body != b || g_.value(v).producer != kNoNode || (g_.value(v).is_constant() && !group)) {
         return broken("input '{}' of body {} is made elsewhere", g_.value(v).name, b);
       }
       defined_[v] = true;

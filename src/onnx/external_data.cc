@@ -34,8 +34,8 @@ Result<uint64_t> parse_number(std::string_view text, std::string_view key) {
   return value;
 }
 
-// Walks the location from the folder, one name at a time, and refuses symbolic links on the way. Somebody who may
-// write into the folder while it is read could still exchange the file between this and opening it.
+// Walks the location from the folder, one name at a time, and refuses symbolic links on the way. Somebody who
+// may write into the folder while it is read could still exchange the file between this and opening it.
 Result<std::string> walk(const std::string& folder, std::string_view location) {
   Fd at{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (at.value < 0) return error(Code::io, "cannot open the model's folder: {}", std::strerror(errno));

@@ -128,18 +128,19 @@ SX_SCHEMA(OptionalProto, v(1, "name", m.name) || v(2, "elem_type", m.elem_type) 
 #undef SX_SCHEMA
 
 // Every message type, for explicit instantiations: SX_EACH_MESSAGE(X) is X(StringStringEntryProto) …
-#define SX_EACH_MESSAGE(X)                                                                              \
-  X(StringStringEntryProto)                                                                             \
-  X(OperatorSetIdProto)                                                                                 \
-  X(SegmentProto)                                                                                       \
-  X(TensorProto)                                                                                        \
-  X(SparseTensorProto)                                                                                  \
-  X(DimensionProto)                                                                                     \
-  X(TensorShapeProto)                                                                                   \
-  X(TensorTypeProto) X(SequenceTypeProto) X(MapTypeProto) X(OptionalTypeProto) X(OpaqueTypeProto)       \
-      X(TypeProto) X(ValueInfoProto) X(AttributeProto) X(IntIntListEntryProto) X(SimpleShardedDimProto) \
-          X(ShardedDimProto) X(ShardingSpecProto) X(NodeDeviceConfigurationProto) X(NodeProto)          \
-              X(TensorAnnotation) X(GraphProto) X(TrainingInfoProto) X(FunctionProto)                   \
+#define SX_EACH_MESSAGE(X)                                                                     \
+  X(StringStringEntryProto)                                                                    \
+  X(OperatorSetIdProto)                                                                        \
+  X(SegmentProto)                                                                              \
+  X(TensorProto)                                                                               \
+  X(SparseTensorProto)                                                                         \
+  X(DimensionProto)                                                                            \
+  X(TensorShapeProto)                                                                          \
+  X(TensorTypeProto)                                                                           \
+  X(SequenceTypeProto) X(MapTypeProto) X(OptionalTypeProto) X(OpaqueTypeProto) X(TypeProto)    \
+      X(ValueInfoProto) X(AttributeProto) X(IntIntListEntryProto) X(SimpleShardedDimProto)     \
+          X(ShardedDimProto) X(ShardingSpecProto) X(NodeDeviceConfigurationProto) X(NodeProto) \
+              X(TensorAnnotation) X(GraphProto) X(TrainingInfoProto) X(FunctionProto)          \
                   X(DeviceConfigurationProto) X(ModelProto) X(SequenceProto) X(MapProto) X(OptionalProto)
 
 }  // namespace sx::onnx

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// optimize: a graph of the same meaning that takes less to run. Folding, sharing, removal of what is not needed, and
-// the rewrite rules of rules/, until nothing changes any more.
+// optimize: a graph of the same meaning that takes less to run. Folding, sharing, removal of what is not
+// needed, and the rewrite rules of rules/, until nothing changes any more.
 //
-// A contract with whoever runs the graph: an integer value with `elements` (graph/graph.h) is known as soon as the
-// input sizes are, so its producers need not run: the sizes' own arithmetic gives it. Passes leave such values in
-// place, with the nodes that spell them out, so that a saved graph is whole.
+// A contract with whoever runs the graph: an integer value with `elements` (graph/graph.h) is known as soon
+// as the input sizes are, so its producers need not run: the sizes' own arithmetic gives it. Passes leave
+// such values in place, with the nodes that spell them out, so that a saved graph is whole.
 #pragma once
 #include <string>
 #include <string_view>
@@ -16,18 +16,18 @@
 namespace sx::passes {
 
 struct Applied {
-  std::string rule;     // "fuse_gelu", "fold", "share", "inline_branch"
-  std::string node;     // "node 'act' (Mul, opset 17)"
-  std::string before;   // the nodes that were matched, one a line
+  std::string rule;    // "fuse_gelu", "fold", "share", "inline_branch"
+  std::string node;    // "node 'act' (Mul, opset 17)"
+  std::string before;  // the nodes that were matched, one a line
   std::string after;
 };
 
 struct OptimizeOptions {
   Log log;
-  std::vector<std::string>* applied = nullptr;   // one sentence for each rewrite
+  std::vector<std::string>* applied = nullptr;  // one sentence for each rewrite
   std::vector<Applied>* details = nullptr;
-  std::vector<std::string> without = {};         // rules that must not fire
-  bool verify = false;                           // after every rewrite; debug builds always do
+  std::vector<std::string> without = {};  // rules that must not fire
+  bool verify = false;                    // after every rewrite; debug builds always do
   // A folded result may take this much; larger than its inputs it may only be if it is small.
   size_t fold_bytes = size_t(64) << 20;
   size_t fold_growth = size_t(1) << 20;

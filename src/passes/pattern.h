@@ -4,8 +4,8 @@
 //   auto x = any("x");
 //   return rewrite(x * 0.5 * (1.0 + erf(x / std::sqrt(2.0)))).to(gelu(x));
 //
-// Sums and products match in any order and any bracketing, numbers within a tolerance, a division by a number as the
-// product with its inverse. What a match runs through must be used by the match alone.
+// Sums and products match in any order and any bracketing, numbers within a tolerance, a division by a number
+// as the product with its inverse. What a match runs through must be used by the match alone.
 #pragma once
 #include <functional>
 #include <memory>
@@ -26,8 +26,9 @@ class Expr {
   const Formula& operator*() const { return *f_; }
   const Formula* operator->() const { return f_.get(); }
 
-  Expr with(std::string_view attr, AttrValue value) const;  // matching: equal or absent by default; building: set
-  Expr as(std::string_view label) const;                    // the node can be asked for in where() and to()
+  Expr with(std::string_view attr,
+            AttrValue value) const;       // matching: equal or absent by default; building: set
+  Expr as(std::string_view label) const;  // the node can be asked for in where() and to()
 
  private:
   std::shared_ptr<const Formula> f_;
@@ -36,9 +37,9 @@ class Expr {
 struct Formula {
   enum class Kind : uint8_t { any, weight, scalar, number, op };
   Kind kind = Kind::any;
-  std::string name;           // of the capture, or the label of an operator
+  std::string name;  // of the capture, or the label of an operator
   double number = 0;
-  std::string type;           // operator
+  std::string type;               // operator
   std::vector<Expr> inputs = {};  // the first inputs of the node; others are not looked at
   std::vector<Attr> attrs = {};
 };
@@ -62,12 +63,12 @@ inline Expr gelu(Expr x) { return op("Gelu", {x}); }
 struct Match {
   const Graph& graph;
   NodeId root = kNoNode;
-  std::vector<NodeId> nodes = {};                            // every node that was matched
+  std::vector<NodeId> nodes = {};  // every node that was matched
   std::vector<std::pair<std::string, ValueId>> values = {};
   std::vector<std::pair<std::string, double>> numbers = {};
   std::vector<std::pair<std::string, NodeId>> labels = {};
 
-  ValueId operator[](std::string_view name) const;           // kNoValue if there is none
+  ValueId operator[](std::string_view name) const;  // kNoValue if there is none
   double number(std::string_view name) const;
   const Node* node(std::string_view label) const;
 };

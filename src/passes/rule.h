@@ -22,7 +22,7 @@ struct Patch {
 
 struct Rule {
   struct Way {
-    std::vector<std::string_view> roots;             // operators that the match ends in; empty: any
+    std::vector<std::string_view> roots;  // operators that the match ends in; empty: any
     std::function<Patch(Graph&, NodeId)> apply;
   };
   std::string_view name;
@@ -46,11 +46,12 @@ Rule rule(std::vector<std::string_view> roots, F apply) {
 const std::vector<Rule>& all_rules();
 
 // What many rules ask.
-const Tensor* constant_of(const Graph& graph, ValueId v);              // null if v is not a constant tensor
-bool one_number(const Graph& graph, ValueId v, double& number);        // a constant of one element
+const Tensor* constant_of(const Graph& graph, ValueId v);        // null if v is not a constant tensor
+bool one_number(const Graph& graph, ValueId v, double& number);  // a constant of one element
 bool constant_ints(const Graph& graph, ValueId v, std::vector<int64_t>& ints);
-bool elements_of(const Graph& graph, ValueId v, std::vector<Dim>& dims);  // of a constant, or known by inference
-bool same_shape(const Graph& graph, ValueId a, ValueId b);             // provably
+bool elements_of(const Graph& graph, ValueId v,
+                 std::vector<Dim>& dims);                   // of a constant, or known by inference
+bool same_shape(const Graph& graph, ValueId a, ValueId b);  // provably
 const Node* producer(const Graph& graph, ValueId v, std::string_view op);  // null if another operator makes v
 bool used_once(const Graph& graph, ValueId v);
 inline const Shape& shape_of(const Graph& graph, ValueId v) { return graph.value(v).type.shape; }

@@ -40,6 +40,6 @@ size_t inline_branches(Graph& graph, const Record& record);  // If with a consta
 size_t share_equal(Graph& graph, const Record& record);      // equal constants, equal nodes
 Result<size_t> apply_rules(Graph& graph, const OptimizeOptions& options, const Record& record);
 
-std::string node_text(const Graph& graph, NodeId node);      // "y = Mul(x, c)"
+std::string node_text(const Graph& graph, NodeId node);  // "y = Mul(x, c)"
 
 }  // namespace sx::passes

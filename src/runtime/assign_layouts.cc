@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which layout each value has. A node's offers are its labels, reorders are the cost between neighbours; labels are
-// improved one node at a time from two starting points until nothing gets cheaper.
+// Which layout each value has. A node's offers are its labels, reorders are the cost between neighbours;
+// labels are improved one node at a time from two starting points until nothing gets cheaper.
 #include <algorithm>
 
 #include "base/format.h"
@@ -86,10 +86,12 @@ struct Chooser {
 // How many operands are not plain.
 size_t laid_out(const LayoutOffer& o) {
   auto laid = [](const Layout& l) { return !l.plain(); };
-  return size_t(std::count_if(o.in.begin(), o.in.end(), laid) + std::count_if(o.out.begin(), o.out.end(), laid));
+  return size_t(std::count_if(o.in.begin(), o.in.end(), laid) +
+                std::count_if(o.out.begin(), o.out.end(), laid));
 }
 
-std::vector<size_t> choose(const Graph& graph, const Placement& placement, std::vector<std::vector<LayoutOffer>>& offers) {
+std::vector<size_t> choose(const Graph& graph, const Placement& placement,
+                           std::vector<std::vector<LayoutOffer>>& offers) {
   std::vector<size_t> plain(offers.size(), 0), rich(offers.size(), 0);
   for (size_t n = 0; n < offers.size(); ++n) {
     for (size_t i = 0; i < offers[n].size(); ++i) {
@@ -128,7 +130,8 @@ struct Reorders {
     Attrs attrs;
     attrs.set("from", to_string(placement.layout(v)));
     attrs.set("to", to_string(want));
-    const NodeId node = graph.add_node(info.body, find_op("sx", "Reorder"), {v}, std::move(attrs), size_t(1), place);
+    const NodeId node =
+        graph.add_node(info.body, find_op("sx", "Reorder"), {v}, std::move(attrs), size_t(1), place);
     const ValueId out = graph.node(node).outputs[0];
     graph.value(out).type = graph.value(v).type;
     graph.node(node).name = graph.value(v).name + (want.plain() ? " to plain" : " to " + to_string(want));
@@ -136,7 +139,9 @@ struct Reorders {
     placement.layout_of[out] = want;
     const NodeId producer = graph.value(v).producer;
     const Layout& special = want.plain() ? placement.layout(v) : want;
-    int who = reader ? placement.provider_of[before] : producer == kNoNode ? -1 : placement.provider_of[producer];
+    int who = reader                ? placement.provider_of[before]
+              : producer == kNoNode ? -1
+                                    : placement.provider_of[producer];
     if (special.kind == Layout::Kind::provider) who = placement.owner(special);
     if (who < 0) {
       return error(Code::internal, "nobody moves '{}' between {} and {}", graph.value(v).name,
@@ -148,7 +153,8 @@ struct Reorders {
   }
 };
 
-Status insert_reorders(Graph& graph, Placement& placement, const std::vector<std::vector<LayoutOffer>>& offers,
+Status insert_reorders(Graph& graph, Placement& placement,
+                       const std::vector<std::vector<LayoutOffer>>& offers,
                        const std::vector<size_t>& choice) {
   Reorders reorders{graph, placement, {}};
   const size_t bodies = graph.bodies();
@@ -161,7 +167,8 @@ Status insert_reorders(Graph& graph, Placement& placement, const std::vector<std
         if (v == kNoValue || graph.value(v).is_constant()) continue;
         const bool offered = n < offers.size() && !offers[n].empty() && i < offers[n][choice[n]].in.size();
         const Layout want = offered ? offers[n][choice[n]].in[i] : Layout();
-        SX_ASSIGN(const ValueId use, reorders.get(v, want, n, want.plain() ? nullptr : placement.provider(n)));
+        SX_ASSIGN(const ValueId use,
+                  reorders.get(v, want, n, want.plain() ? nullptr : placement.provider(n)));
         if (use != v) graph.set_input(n, i, use);
       }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BlockPool: recycled memory of a session, so that a warm run allocates nothing. Arenas of frames and values whose
-// size is known only during a run come from here.
+// BlockPool: recycled memory of a session, so that a warm run allocates nothing. Arenas of frames and values
+// whose size is known only during a run come from here.
 #pragma once
 #include <cstddef>
 #include <mutex>
@@ -24,10 +24,10 @@ class BlockPool {
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;
 
-  Result<Block> take(size_t bytes);   // the smallest free block that is large enough, or a new one
+  Result<Block> take(size_t bytes);  // the smallest free block that is large enough, or a new one
   void give(Block block);
-  size_t held_bytes() const;          // free and taken
-  void trim();                        // releases every free block
+  size_t held_bytes() const;  // free and taken
+  void trim();                // releases every free block
 
  private:
   MemorySpace* space_;

@@ -12,7 +12,11 @@ namespace sx {
 class ProgramBuilder {
  public:
   ProgramBuilder(Machine& machine, BodyId body, const std::vector<bool>& known)
-      : machine_(machine), graph_(*machine.graph), placement_(*machine.placement), body_(body), start_(known),
+      : machine_(machine),
+        graph_(*machine.graph),
+        placement_(*machine.placement),
+        body_(body),
+        start_(known),
         program_(new Program) {
     start_.resize(graph_.pool().symbols());
     slot_of_.assign(graph_.values(), kNoSlot);
@@ -113,11 +117,15 @@ class ProgramBuilder {
 
   bool follows_from_dims(ValueId v) const {
     const ValueInfo& info = graph_.value(v);
-    if (info.is_constant() || !info.has_elements || !info.type.is_tensor() || !dtype_is_integer(info.type.elem)) return false;
+    if (info.is_constant() || !info.has_elements || !info.type.is_tensor() ||
+        !dtype_is_integer(info.type.elem))
+      return false;
     return info.type.shape.is_constant() && only_known(info.elements, start_);
   }
 
-  bool is_done(ValueId v) const { return v == kNoValue || graph_.value(v).is_constant() || follows_from_dims(v); }
+  bool is_done(ValueId v) const {
+    return v == kNoValue || graph_.value(v).is_constant() || follows_from_dims(v);
+  }
 
   void need(ValueId v) {
     if (v != kNoValue) needed_[v] = true;
@@ -179,7 +187,8 @@ class ProgramBuilder {
     const ValueId from = node.inputs[size_t(node.op->view_of)];
     if (from == kNoValue || !placement_.layout(from).plain()) return false;
     if (node.op->view_keeps_order) return true;
-    for (size_t i = 0; i < node.inputs.size(); ++i) {  // starts, steps and the like must be known when planning
+    for (size_t i = 0; i < node.inputs.size();
+         ++i) {  // starts, steps and the like must be known when planning
       if (i != size_t(node.op->view_of) && !is_done(node.inputs[i])) return false;
     }
     return readers_take_strides(node);
@@ -191,7 +200,8 @@ class ProgramBuilder {
     if (producer == kNoNode || graph_.value(v).is_constant()) return 0;
     const Node& node = graph_.node(producer);
     if (node.op->control_flow) return 0;
-    return may_alias(node) ? home_of(node.inputs[size_t(node.op->view_of)]) : space_of(placement_.provider(producer));
+    return may_alias(node) ? home_of(node.inputs[size_t(node.op->view_of)])
+                           : space_of(placement_.provider(producer));
   }
 
   bool readers_take_strides(const Node& node) const {
@@ -331,12 +341,14 @@ class ProgramBuilder {
       return kind == Slot::Kind::late || kind == Slot::Kind::value ||
              (root != kNoSlot && program_->slots_[root].kind == Slot::Kind::late);
     };
-    return std::any_of(step.in.begin(), step.in.end(), late) || std::any_of(step.out.begin(), step.out.end(), late);
+    return std::any_of(step.in.begin(), step.in.end(), late) ||
+           std::any_of(step.out.begin(), step.out.end(), late);
   }
 
   bool inputs_are_ranked(const Node& node) const {
     for (ValueId v : node.inputs) {
-      if (v != kNoValue && (!numeric(graph_.value(v).type) || !graph_.value(v).type.shape.known)) return false;
+      if (v != kNoValue && (!numeric(graph_.value(v).type) || !graph_.value(v).type.shape.known))
+        return false;
     }
     return true;
   }
@@ -349,7 +361,8 @@ class ProgramBuilder {
     step.provider = provider;
     step.space = space_of(provider);
     bool values = kernels_[n]->traits().values;
-    // Dims that only a run can tell need a kernel that makes its own outputs: the last provider has one for all.
+    // Dims that only a run can tell need a kernel that makes its own outputs: the last provider has one for
+    // all.
     const bool dynamic = !outputs_resolve(node) || !inputs_are_ranked(node);
     const bool foreign_late = step.space != 0 && (dynamic || touches_late(node));
     if ((!values && dynamic) || foreign_late) {
@@ -375,7 +388,8 @@ class ProgramBuilder {
 
   bool touches_late(const Node& node) const {
     for (ValueId v : node.inputs) {
-      if (v != kNoValue && slot_of_[v] != kNoSlot && program_->slots_[slot_of_[v]].kind == Slot::Kind::late) return true;
+      if (v != kNoValue && slot_of_[v] != kNoSlot && program_->slots_[slot_of_[v]].kind == Slot::Kind::late)
+        return true;
     }
     for (ValueId v : node.outputs) {
       if (v != kNoValue && !only_known(graph_.value(v).type.shape.dims, start_)) return true;
@@ -521,7 +535,8 @@ class ProgramBuilder {
     for (SlotId s : program_->outputs_) touch(s, int(steps.size()));
     for (SlotId s = 0; s < slots.size(); ++s) {
       const bool held = slots[s].kind == Slot::Kind::late || slots[s].kind == Slot::Kind::value;
-      if (held && slots[s].last >= 0 && size_t(slots[s].last) < steps.size()) steps[size_t(slots[s].last)].release.push_back(s);
+      if (held && slots[s].last >= 0 && size_t(slots[s].last) < steps.size())
+        steps[size_t(slots[s].last)].release.push_back(s);
     }
   }
 
@@ -566,7 +581,8 @@ class ProgramBuilder {
   std::string missing_;  // a value that is read but that no step makes
 };
 
-Result<std::unique_ptr<Program>> Program::build(Machine& machine, BodyId body, const std::vector<bool>& known) {
+Result<std::unique_ptr<Program>> Program::build(Machine& machine, BodyId body,
+                                                const std::vector<bool>& known) {
   return ProgramBuilder(machine, body, known).build();
 }
 

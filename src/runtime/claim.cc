@@ -58,8 +58,8 @@ double estimate_count(const Shape& shape) {
 
 namespace {
 
-// Which values have a size that is known only during the run. A provider with memory of its own does not get those:
-// its memory is planned before.
+// Which values have a size that is known only during the run. A provider with memory of its own does not get
+// those: its memory is planned before.
 class LateValues {
  public:
   explicit LateValues(const Graph& graph) : graph_(graph), late_(graph.values()), known_(graph.bodies()) {
@@ -138,7 +138,8 @@ Status claim_nodes(const Graph& graph, Placement& placement) {
         Claim claim = placement.providers[p]->claim(graph, n);
         if (claim.yes && placement.providers[p]->memory()) {
           if (const ValueId v = late.find(n); v != kNoValue) {
-            claim = Claim::no(format("'{}' is no tensor whose size is known before the run", graph.value(v).name));
+            claim = Claim::no(
+                format("'{}' is no tensor whose size is known before the run", graph.value(v).name));
           }
         }
         notes.push_back({std::string(placement.providers[p]->name()), claim.yes, std::move(claim.reason)});

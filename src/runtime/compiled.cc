@@ -50,7 +50,8 @@ bool has_late_values(const Program& program) {
 namespace {
 
 // Which number each symbol of the inputs' types stands for, by what the inputs really are.
-void bind(const Graph& graph, std::span<const Dims> sizes, std::vector<Dim>& values, std::unique_ptr<bool[]>& given) {
+void bind(const Graph& graph, std::span<const Dims> sizes, std::vector<Dim>& values,
+          std::unique_ptr<bool[]>& given) {
   const size_t symbols = graph.pool().symbols();
   values.assign(symbols, Dim());
   given.reset(new bool[symbols]());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled: a graph placed on some providers, with its programs. A session has one for all sizes, and, where sizes decide
-// what runs (a branch on a batch of one, a rank that depends on a dimension), one more for each set of input sizes.
+// Compiled: a graph placed on some providers, with its programs. A session has one for all sizes, and, where
+// sizes decide what runs (a branch on a batch of one, a rank that depends on a dimension), one more for each
+// set of input sizes.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -19,12 +20,12 @@ struct Compiled {
 };
 
 struct CompileSettings {
-  std::vector<Provider*> providers;   // best first; the last takes everything
+  std::vector<Provider*> providers;  // best first; the last takes everything
   WeightStore* weights = nullptr;
   Parallel* parallel = nullptr;
   size_t most_plans = 16;
   bool profile = false;
-  std::mutex* planning = nullptr;     // held while new symbolic dims may be made
+  std::mutex* planning = nullptr;  // held while new symbolic dims may be made
 };
 
 Result<std::unique_ptr<Compiled>> compile_graph(Graph graph, const CompileSettings& settings);

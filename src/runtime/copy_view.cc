@@ -17,8 +17,8 @@ void copy_strided(const char* from, const int64_t* from_strides, char* to, const
     return;
   }
   for (int64_t i = 0; i < dims[0]; ++i) {
-    copy_strided(from + i * from_strides[0] * int64_t(bytes), from_strides + 1, to + i * to_strides[0] * int64_t(bytes),
-                 to_strides + 1, dims + 1, rank - 1, bytes);
+    copy_strided(from + i * from_strides[0] * int64_t(bytes), from_strides + 1,
+                 to + i * to_strides[0] * int64_t(bytes), to_strides + 1, dims + 1, rank - 1, bytes);
   }
 }
 

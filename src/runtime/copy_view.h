@@ -6,7 +6,8 @@
 
 namespace sx {
 
-void copy_view(const View& from, const View& to);  // plain layouts; types of whole bytes unless both are contiguous
+void copy_view(const View& from,
+               const View& to);  // plain layouts; types of whole bytes unless both are contiguous
 size_t contiguous_bytes(const View& v);
 // A tensor over the view's memory where it is contiguous (valid while that memory is), else over a copy.
 Result<Tensor> tensor_from_view(const View& v);

@@ -4,10 +4,20 @@
 namespace sx {
 
 Frame::Frame(const Program& program, Plan& p)
-    : plan(p), symbols(p.symbols), views(p.views), values(p.views.size()), blocks(p.views.size()),
-      arenas(p.arena_bytes.size()), arena_was(p.arena_bytes.size()), in(program.steps().size()), out(program.steps().size()),
-      late_steps(program.steps().size()), late_dims(program.steps().size()), scratch(program.steps().size()),
-      by_input(program.inputs().size()), by_output(program.outputs().size()) {
+    : plan(p),
+      symbols(p.symbols),
+      views(p.views),
+      values(p.views.size()),
+      blocks(p.views.size()),
+      arenas(p.arena_bytes.size()),
+      arena_was(p.arena_bytes.size()),
+      in(program.steps().size()),
+      out(program.steps().size()),
+      late_steps(program.steps().size()),
+      late_dims(program.steps().size()),
+      scratch(program.steps().size()),
+      by_input(program.inputs().size()),
+      by_output(program.outputs().size()) {
   const auto& steps = program.steps();
   for (size_t k = 0; k < steps.size(); ++k) {
     for (SlotId s : steps[k].in) in[k].push_back(&views[s]);

@@ -90,13 +90,14 @@ NodeId make_group(Graph& graph, const std::vector<NodeId>& members) {
   const ValueId result = graph.node(last).outputs[0];
   graph.body(body).outputs = {graph.node(graph.body(body).nodes.back()).outputs[0]};
 
-  // Constants inside the body are copies that share memory; the group takes only what changes as its inputs, and
-  // constants too, so that a provider sees every operand of the group in one list.
+  // Constants inside the body are copies that share memory; the group takes only what changes as its inputs,
+  // and constants too, so that a provider sees every operand of the group in one list.
   Attrs attrs;
   attrs.set("body", BodyRef{body});
   attrs.set("anchor", int64_t(0));
   const std::string name = graph.node(members[0]).name;
-  const NodeId group = graph.add_node(home, find_op("sx", "Group"), outside, std::move(attrs), size_t(1), last);
+  const NodeId group =
+      graph.add_node(home, find_op("sx", "Group"), outside, std::move(attrs), size_t(1), last);
   graph.body(body).owner = group;
   graph.body(body).inputs = inside;
   graph.node(group).name = name;

@@ -16,9 +16,12 @@ size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kA
 
 void store_integer(DType type, void* to, size_t index, int64_t v) {
   switch (type) {
-    case DType::i64: case DType::u64: static_cast<int64_t*>(to)[index] = v; break;
-    case DType::i32: case DType::u32: static_cast<int32_t*>(to)[index] = int32_t(v); break;
-    case DType::i16: case DType::u16: static_cast<int16_t*>(to)[index] = int16_t(v); break;
+    case DType::i64:
+    case DType::u64: static_cast<int64_t*>(to)[index] = v; break;
+    case DType::i32:
+    case DType::u32: static_cast<int32_t*>(to)[index] = int32_t(v); break;
+    case DType::i16:
+    case DType::u16: static_cast<int16_t*>(to)[index] = int16_t(v); break;
     default: static_cast<int8_t*>(to)[index] = int8_t(v); break;
   }
 }
@@ -34,7 +37,8 @@ struct Piece {
 size_t pack(std::vector<Piece>& pieces) {
   std::vector<size_t> order(pieces.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return pieces[a].bytes > pieces[b].bytes; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return pieces[a].bytes > pieces[b].bytes; });
   std::vector<size_t> placed;  // sorted by offset
   size_t total = 0;
   for (size_t i : order) {
@@ -48,7 +52,8 @@ size_t pack(std::vector<Piece>& pieces) {
     }
     piece.offset = at;
     placed.insert(std::upper_bound(placed.begin(), placed.end(), i,
-                                   [&](size_t a, size_t b) { return pieces[a].offset < pieces[b].offset; }), i);
+                                   [&](size_t a, size_t b) { return pieces[a].offset < pieces[b].offset; }),
+                  i);
     total = std::max(total, size_t(at) + piece.bytes);
   }
   return total;
@@ -62,7 +67,7 @@ struct Planner {
   const Machine& machine;
   const Graph& graph;
   Plan& plan;
-  std::vector<int> piece_of;           // by slot: its piece of the arena, after in-place merges; -1: none
+  std::vector<int> piece_of;  // by slot: its piece of the arena, after in-place merges; -1: none
   std::vector<Piece> pieces;
   std::vector<int> piece_space;
 
@@ -70,7 +75,8 @@ struct Planner {
 
   Status concrete(Dim d, int64_t& v, const char* what) const {
     if (!sx::evaluate(d, plan.symbols, v) || v < 0) {
-      return error(Code::invalid_argument, "the size {} of {} does not work out for these inputs", to_string(d), what);
+      return error(Code::invalid_argument, "the size {} of {} does not work out for these inputs",
+                   to_string(d), what);
     }
     return {};
   }
@@ -107,8 +113,8 @@ struct Planner {
       }
       if (program.bytes_of(view) < bytes) {
         return error(Code::internal, "'{}' is {}{}: layout {} has room for {} bytes, expected at least {}",
-                     graph.value(slot.value).name, dtype_name(view.type), to_string(view.dims), to_string(view.layout),
-                     program.bytes_of(view), bytes);
+                     graph.value(slot.value).name, dtype_name(view.type), to_string(view.dims),
+                     to_string(view.layout), program.bytes_of(view), bytes);
       }
     }
     return {};
@@ -116,12 +122,14 @@ struct Planner {
 
   Status guards() const {
     for (const Guard& g : graph.guards()) {
-      if (g.node != kNoNode && (graph.node(g.node).removed || graph.node(g.node).body != program.body_)) continue;
+      if (g.node != kNoNode && (graph.node(g.node).removed || graph.node(g.node).body != program.body_))
+        continue;
       int64_t a = 0, b = 0;
       if (!known(g.a) || !known(g.b)) continue;
       if (!sx::evaluate(g.a, plan.symbols, a) || !sx::evaluate(g.b, plan.symbols, b)) continue;
       if (a == b || (g.broadcast && (a == 1 || b == 1))) continue;
-      return error(Code::invalid_argument, "{} must {}: {} and {}", g.what, g.broadcast ? "broadcast" : "be equal", a, b)
+      return error(Code::invalid_argument, "{} must {}: {} and {}", g.what,
+                   g.broadcast ? "broadcast" : "be equal", a, b)
           .in(g.node == kNoNode ? "model" : describe(graph, g.node));
     }
     return {};
@@ -137,13 +145,14 @@ struct Planner {
     for (SlotId i = 0; i < slots().size(); ++i) {  // a view comes after what it looks at
       const Slot& slot = slots()[i];
       if (slot.alias_of == kNoSlot || slot.kind == Slot::Kind::late) continue;
-      SX_TRY(compute_view(graph, slot, plan.symbols, plan.views[slot.alias_of], plan.views[i], plan.addresses[i].offset));
+      SX_TRY(compute_view(graph, slot, plan.symbols, plan.views[slot.alias_of], plan.views[i],
+                          plan.addresses[i].offset));
     }
     return {};
   }
 
-  static Status compute_view(const Graph& graph, const Slot& slot, std::span<const int64_t> symbols, const View& from,
-                             View& to, int64_t& offset) {
+  static Status compute_view(const Graph& graph, const Slot& slot, std::span<const int64_t> symbols,
+                             const View& from, View& to, int64_t& offset) {
     const Node& node = graph.node(slot.view_node);
     const Dims strides = from.strides.empty() ? contiguous_strides(from.dims) : from.strides;
     auto ints = [&](size_t input, std::vector<int64_t>& v) {
@@ -158,16 +167,20 @@ struct Planner {
       }
       if (!info.is_constant() || !info.constant.is_tensor()) return false;
       const Tensor& t = info.constant.tensor;
-      if (t.type() == DType::i64) v.assign(t.as<int64_t>().begin(), t.as<int64_t>().end());
-      else if (t.type() == DType::i32) v.assign(t.as<int32_t>().begin(), t.as<int32_t>().end());
-      else return false;
+      if (t.type() == DType::i64)
+        v.assign(t.as<int64_t>().begin(), t.as<int64_t>().end());
+      else if (t.type() == DType::i32)
+        v.assign(t.as<int32_t>().begin(), t.as<int32_t>().end());
+      else
+        return false;
       return true;
     };
     ViewMap map;
     const ViewArgs args{node.attrs, from.dims, strides, to.dims, ints};
     if (!node.op->view(args, slot.view_output, map)) {
       return error(Code::internal, "a view of {} as {} was planned and cannot be made", to_string(from.dims),
-                   to_string(to.dims)).in(describe(graph, slot.view_node));
+                   to_string(to.dims))
+          .in(describe(graph, slot.view_node));
     }
     to.strides = std::move(map.strides);
     if (to.contiguous()) to.strides.clear();
@@ -179,7 +192,8 @@ struct Planner {
 
   Status shapes() {
     size_t bytes = 0;
-    for (const Slot& slot : slots()) bytes += slot.kind == Slot::Kind::shape ? aligned(64 + 8 * graph.value(slot.value).elements.size()) : 0;
+    for (const Slot& slot : slots())
+      bytes += slot.kind == Slot::Kind::shape ? aligned(64 + 8 * graph.value(slot.value).elements.size()) : 0;
     if (bytes == 0) return {};
     SX_ASSIGN(plan.shapes, Buffer::allocate(bytes));
     char* at = static_cast<char*>(plan.shapes->mutable_data());
@@ -189,8 +203,8 @@ struct Planner {
       for (size_t k = 0; k < info.elements.size(); ++k) {
         int64_t v = 0;
         if (!sx::evaluate(info.elements[k], plan.symbols, v)) {
-          return error(Code::invalid_argument, "element {} of '{}', {}, does not work out for these inputs", k, info.name,
-                       to_string(info.elements[k]));
+          return error(Code::invalid_argument, "element {} of '{}', {}, does not work out for these inputs",
+                       k, info.name, to_string(info.elements[k]));
         }
         store_integer(info.type.elem, at, k, v);
       }
@@ -212,7 +226,8 @@ struct Planner {
       const Slot& slot = slots()[i];
       if (slot.kind != Slot::Kind::planned || slot.alias_of != kNoSlot || slot.first < 0) continue;
       size_t writer = program.output_writer_.size();
-      for (size_t o = 0; o < program.output_writer_.size(); ++o) writer = program.output_writer_[o] == i ? o : writer;
+      for (size_t o = 0; o < program.output_writer_.size(); ++o)
+        writer = program.output_writer_[o] == i ? o : writer;
       if (writer < program.output_writer_.size()) {
         plan.addresses[i] = {Address::Base::output, uint32_t(writer), 0};
         continue;
@@ -357,14 +372,16 @@ Status Program::bind_symbols(const RunRequest& request, std::vector<int64_t>& sy
     };
     if (dims.size() != slot.dims.size()) {
       return error(Code::invalid_argument, "input '{}' has shape {} of rank {}, expected {} of rank {}", name,
-                   to_string(dims), dims.size(), to_string(std::span<const Dim>(slot.dims)), slot.dims.size());
+                   to_string(dims), dims.size(), to_string(std::span<const Dim>(slot.dims)),
+                   slot.dims.size());
     }
     for (size_t k = 0; k < dims.size(); ++k) {
       if (slot.dims[k].is_constant()) {
         if (slot.dims[k].constant() != dims[k]) return mismatch(k, std::to_string(slot.dims[k].constant()));
       } else if (const int64_t s = pure_symbol(slot.dims[k]); s >= 0) {
         int64_t& bound = symbols[size_t(s)];
-        if (bound >= 0 && bound != dims[k]) return mismatch(k, format("{}, as '{}' is elsewhere", bound, to_string(slot.dims[k])));
+        if (bound >= 0 && bound != dims[k])
+          return mismatch(k, format("{}, as '{}' is elsewhere", bound, to_string(slot.dims[k])));
         bound = dims[k];
       }
     }
@@ -408,8 +425,8 @@ Result<std::shared_ptr<Plan>> Program::make_plan(const RunRequest& request) {
   return plan;
 }
 
-Status make_late_view(const Graph& graph, const Slot& slot, std::span<const int64_t> symbols, const View& from, View& to,
-                      int64_t& offset) {
+Status make_late_view(const Graph& graph, const Slot& slot, std::span<const int64_t> symbols,
+                      const View& from, View& to, int64_t& offset) {
   return Planner::compute_view(graph, slot, symbols, from, to, offset);
 }
 

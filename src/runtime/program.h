@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Program: one body of a graph, compiled: a flat list of steps over numbered slots. The main body and every branch
-// or loop body each have one. A Plan fixes sizes and addresses for one set of input dims; a Frame is the memory of
-// one run.
+// Program: one body of a graph, compiled: a flat list of steps over numbered slots. The main body and every
+// branch or loop body each have one. A Plan fixes sizes and addresses for one set of input dims; a Frame is
+// the memory of one run.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -36,35 +36,35 @@ struct Slot {
   ValueId value = kNoValue;
   Layout layout;
   DType type = DType::undefined;
-  std::vector<Dim> dims;         // symbolic, where the rank is known
+  std::vector<Dim> dims;  // symbolic, where the rank is known
   bool rank_known = false;
-  int space = 0;                 // 0: the host
-  SlotId alias_of = kNoSlot;     // this slot is a view of another
-  NodeId view_node = kNoNode;    // by which operator
+  int space = 0;               // 0: the host
+  SlotId alias_of = kNoSlot;   // this slot is a view of another
+  NodeId view_node = kNoNode;  // by which operator
   size_t view_output = 0;
-  void* device = nullptr;        // a constant's copy in a provider's memory; the program owns it
-  int first = -1, last = -1;     // steps between which it lives
+  void* device = nullptr;     // a constant's copy in a provider's memory; the program owns it
+  int first = -1, last = -1;  // steps between which it lives
 };
 
 struct Step {
   enum class Kind : uint8_t { kernel, values, branch, control, view, copy, transfer };
   Kind kind = Kind::kernel;
   NodeId node = kNoNode;
-  std::string label;             // what people see: the node's name
+  std::string label;  // what people see: the node's name
   Provider* provider = nullptr;
-  int space = 0;                 // where its operands lie; for transfers: where from
+  int space = 0;  // where its operands lie; for transfers: where from
   std::unique_ptr<Kernel> kernel;
   std::vector<SlotId> in, out;
-  bool late = false;             // has operands whose dims are known only during the run
+  bool late = false;                               // has operands whose dims are known only during the run
   std::vector<std::unique_ptr<Program>> children;  // branches or a loop's body
-  std::vector<SlotId> release;   // late slots and values whose last use this is
+  std::vector<SlotId> release;                     // late slots and values whose last use this is
 };
 
 // What a caller gives a program, or gets from it.
 struct Binding {
-  View view;        // numeric tensors; for outputs with data: memory to write into
-  Value value;      // everything else
-  Block block;      // outputs that were not bound to memory: the caller gives the block back to the pool
+  View view;    // numeric tensors; for outputs with data: memory to write into
+  Value value;  // everything else
+  Block block;  // outputs that were not bound to memory: the caller gives the block back to the pool
 };
 
 struct StepTime {
@@ -77,15 +77,15 @@ struct Machine {
   const Placement* placement = nullptr;
   WeightStore* weights = nullptr;
   Parallel* parallel = nullptr;
-  std::vector<std::unique_ptr<BlockPool>> pools;   // by memory space; 0 is the host
-  std::vector<Provider*> spaces;                   // by memory space; 0 is null
+  std::vector<std::unique_ptr<BlockPool>> pools;  // by memory space; 0 is the host
+  std::vector<Provider*> spaces;                  // by memory space; 0 is null
   size_t most_plans = 16;
   bool profile = false;
-  std::mutex* planning = nullptr;                  // held while a plan is made; may be null
+  std::mutex* planning = nullptr;  // held while a plan is made; may be null
 };
 
 struct RunRequest {
-  std::span<Binding> inputs;       // the body's inputs, then what it captures
+  std::span<Binding> inputs;  // the body's inputs, then what it captures
   std::span<Binding> outputs;
   const Cancel* cancel = nullptr;
   std::span<const int64_t> symbols;  // of the enclosing run; -1 where not known
@@ -94,7 +94,8 @@ struct RunRequest {
 
 class Program {
  public:
-  static Result<std::unique_ptr<Program>> build(Machine& machine, BodyId body, const std::vector<bool>& known_symbols);
+  static Result<std::unique_ptr<Program>> build(Machine& machine, BodyId body,
+                                                const std::vector<bool>& known_symbols);
   ~Program();
 
   Status run(const RunRequest& request);
@@ -117,7 +118,7 @@ class Program {
   Program() = default;
 
   Status bind_symbols(const RunRequest& request, std::vector<int64_t>& symbols) const;
-  size_t bytes_of(const View& v) const;   // padding included, also in layouts that only a provider knows
+  size_t bytes_of(const View& v) const;  // padding included, also in layouts that only a provider knows
   Result<std::shared_ptr<Plan>> make_plan(const RunRequest& request);
   Result<std::shared_ptr<Plan>> find_plan(const RunRequest& request);
   Status walk(Frame& frame, const RunRequest& request);
@@ -141,7 +142,8 @@ class Program {
   std::vector<SlotId> inputs_, outputs_;
   std::vector<ValueId> captured_;
   std::vector<uint32_t> outer_symbols_;  // symbols of the enclosing program that our dims mention
-  std::vector<size_t> output_writer_;    // by output: the slot bound to its memory, or kNoSlot: copied at the end
+  std::vector<size_t>
+      output_writer_;  // by output: the slot bound to its memory, or kNoSlot: copied at the end
   std::vector<StepTime> times_;
 
   mutable std::mutex mutex_;

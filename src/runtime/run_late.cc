@@ -11,22 +11,26 @@
 
 namespace sx {
 
-Status make_late_view(const Graph& graph, const Slot& slot, std::span<const int64_t> symbols, const View& from, View& to,
-                      int64_t& offset);
+Status make_late_view(const Graph& graph, const Slot& slot, std::span<const int64_t> symbols,
+                      const View& from, View& to, int64_t& offset);
 
 namespace {
 
 // Sizes that a run just learnt bind the symbols that stand for them.
-Status learn_dims(const Slot& slot, const Dims& dims, const std::string& name, std::vector<int64_t>& symbols) {
+Status learn_dims(const Slot& slot, const Dims& dims, const std::string& name,
+                  std::vector<int64_t>& symbols) {
   if (!slot.rank_known) return {};
   if (slot.dims.size() != dims.size()) {
-    return error(Code::internal, "'{}' was inferred to have rank {} and has shape {}", name, slot.dims.size(), to_string(dims));
+    return error(Code::internal, "'{}' was inferred to have rank {} and has shape {}", name, slot.dims.size(),
+                 to_string(dims));
   }
   for (size_t k = 0; k < dims.size(); ++k) {
     const int64_t s = pure_symbol(slot.dims[k]);
-    if (s >= 0) symbols[size_t(s)] = dims[k];
+    if (s >= 0)
+      symbols[size_t(s)] = dims[k];
     else if (slot.dims[k].is_constant() && slot.dims[k].constant() != dims[k]) {
-      return error(Code::internal, "axis {} of '{}' was inferred to be {} and is {}", k, name, slot.dims[k].constant(), dims[k]);
+      return error(Code::internal, "axis {} of '{}' was inferred to be {} and is {}", k, name,
+                   slot.dims[k].constant(), dims[k]);
     }
   }
   return {};
@@ -58,7 +62,8 @@ Status Program::resolve_late(Frame& frame, size_t index) {
     view.dims.resize(slot.dims.size());
     for (size_t k = 0; k < slot.dims.size(); ++k) {
       if (!evaluate(slot.dims[k], frame.symbols, view.dims[k]) || view.dims[k] < 0) {
-        return error(Code::invalid_argument, "the size {} does not work out for these inputs", to_string(slot.dims[k]));
+        return error(Code::invalid_argument, "the size {} does not work out for these inputs",
+                     to_string(slot.dims[k]));
       }
     }
     machine_->pools[0]->give(std::exchange(frame.blocks[s], {}));
@@ -93,7 +98,8 @@ Status Program::run_view(Frame& frame, size_t index) {
   to.dims.resize(slot.dims.size());
   for (size_t k = 0; k < slot.dims.size(); ++k) {
     if (!evaluate(slot.dims[k], frame.symbols, to.dims[k])) {
-      return error(Code::invalid_argument, "the size {} does not work out for these inputs", to_string(slot.dims[k]));
+      return error(Code::invalid_argument, "the size {} does not work out for these inputs",
+                   to_string(slot.dims[k]));
     }
   }
   int64_t offset = 0;
@@ -129,8 +135,9 @@ static Status keep_value(Frame& frame, const Slot& slot, SlotId s, Value v, cons
     SX_TRY(learn_dims(slot, v.tensor.dims(), name, frame.symbols));
     if (slot.kind == Slot::Kind::planned) {
       if (v.tensor.type() != view.type || !(v.tensor.dims() == view.dims)) {
-        return error(Code::internal, "'{}' was planned as {}{} and came out as {}{}", name, dtype_name(view.type),
-                     to_string(view.dims), dtype_name(v.tensor.type()), to_string(v.tensor.dims()));
+        return error(Code::internal, "'{}' was planned as {}{} and came out as {}{}", name,
+                     dtype_name(view.type), to_string(view.dims), dtype_name(v.tensor.type()),
+                     to_string(v.tensor.dims()));
       }
       copy_view(view_of(v.tensor), view);
       return {};
@@ -174,7 +181,8 @@ Status Program::run_branch(Frame& frame, const RunRequest& request, size_t index
   Step& step = steps_[index];
   const View& condition = *frame.in[index][0];
   if (!condition.data || condition.count() != 1) {
-    return error(Code::invalid_argument, "the condition must be one boolean, it has shape {}", to_string(condition.dims));
+    return error(Code::invalid_argument, "the condition must be one boolean, it has shape {}",
+                 to_string(condition.dims));
   }
   const size_t taken = *condition.as<uint8_t>() ? 0 : 1;
   Program& child = *step.children[taken];
@@ -187,7 +195,9 @@ Status Program::run_branch(Frame& frame, const RunRequest& request, size_t index
     const SlotId s = step.in[first + i];
     in[i].view = frame.views[s];
     in[i].value = slots_[s].kind == Slot::Kind::value || frame.views[s].type == DType::string ||
-                          slots_[s].kind == Slot::Kind::input ? frame.values[s] : Value();
+                          slots_[s].kind == Slot::Kind::input
+                      ? frame.values[s]
+                      : Value();
     if (in[i].view.data && !in[i].view.contiguous()) {
       SX_ASSIGN(Tensor packed, tensor_from_view(in[i].view));
       in[i].view = view_of(packed);
@@ -277,8 +287,8 @@ Status Program::run_control(Frame& frame, const RunRequest& request, size_t inde
   options.cancel = request.cancel;
   std::vector<Type> types;
   for (ValueId v : node.outputs) types.push_back(v == kNoValue ? Type() : machine_->graph->value(v).type);
-  SX_ASSIGN(std::vector<Value> out,
-            evaluate_op(*node.op, node.attrs, in, {wanted.get(), node.outputs.size()}, options, run_body, types));
+  SX_ASSIGN(std::vector<Value> out, evaluate_op(*node.op, node.attrs, in, {wanted.get(), node.outputs.size()},
+                                                options, run_body, types));
   for (size_t i = 0; i < out.size() && i < step.out.size(); ++i) {
     const Slot& slot = slots_[step.out[i]];
     if (slot.kind == Slot::Kind::absent) continue;

@@ -18,7 +18,8 @@ void append_dims(std::vector<int64_t>& key, const Binding& b) {
 }
 
 // Compares without building a key, so that a warm run allocates nothing.
-bool key_matches(const std::vector<int64_t>& key, const RunRequest& request, const std::vector<uint32_t>& outer) {
+bool key_matches(const std::vector<int64_t>& key, const RunRequest& request,
+                 const std::vector<uint32_t>& outer) {
   size_t at = 0;
   for (const Binding& b : request.inputs) {
     const Dims& dims = b.value.is_tensor() ? b.value.tensor.dims() : b.view.dims;
@@ -34,7 +35,9 @@ bool key_matches(const std::vector<int64_t>& key, const RunRequest& request, con
 }
 
 uint64_t now_ns() {
-  return uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+  return uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                      std::chrono::steady_clock::now().time_since_epoch())
+                      .count());
 }
 
 }  // namespace
@@ -99,8 +102,10 @@ struct FrameLease {
   std::unique_ptr<Frame> frame;
 
   ~FrameLease() {
-    for (size_t s = 0; s < frame->blocks.size(); ++s) machine.pools[0]->give(std::exchange(frame->blocks[s], {}));
-    for (size_t i = 0; i < frame->arenas.size(); ++i) machine.pools[i]->give(std::exchange(frame->arenas[i], {}));
+    for (size_t s = 0; s < frame->blocks.size(); ++s)
+      machine.pools[0]->give(std::exchange(frame->blocks[s], {}));
+    for (size_t i = 0; i < frame->arenas.size(); ++i)
+      machine.pools[i]->give(std::exchange(frame->arenas[i], {}));
     std::lock_guard lock(plan->mutex);
     plan->frames.push_back(std::move(frame));
   }
@@ -116,7 +121,8 @@ struct FrameLease {
       if (std::exchange(frame->arena_was[i], block->data) == block->data) continue;
       for (SlotId s = 0; s < frame->views.size(); ++s) {
         const Address& a = plan->addresses[s];
-        if (a.base == Address::Base::arena && a.index == i) frame->views[s].data = static_cast<char*>(block->data) + a.offset;
+        if (a.base == Address::Base::arena && a.index == i)
+          frame->views[s].data = static_cast<char*>(block->data) + a.offset;
       }
     }
     return {};
@@ -171,14 +177,16 @@ Status Program::walk(Frame& frame, const RunRequest& request) {
     }
     frame.bind(i, Address::Base::output, b.view.data);
   }
-  if (std::any_of(steps_.begin(), steps_.end(), [](const Step& s) { return s.late; })) frame.symbols = frame.plan.symbols;
+  if (std::any_of(steps_.begin(), steps_.end(), [](const Step& s) { return s.late; }))
+    frame.symbols = frame.plan.symbols;
   const bool profile = machine_->profile;
   for (size_t k = 0; k < steps_.size(); ++k) {
     if (request.cancel) SX_TRY(request.cancel->check());
     const uint64_t start = profile ? now_ns() : 0;
     if (Status s = run_step(frame, request, k); !s.ok()) {
       blame(steps_[k].provider, s, request.failed);
-      return steps_[k].node == kNoNode ? std::move(s) : std::move(s).in(describe(*machine_->graph, steps_[k].node));
+      return steps_[k].node == kNoNode ? std::move(s)
+                                       : std::move(s).in(describe(*machine_->graph, steps_[k].node));
     }
     if (profile) {
       std::lock_guard lock(mutex_);
@@ -230,7 +238,8 @@ Status Program::run_transfer(Frame& frame, size_t index) {
   const View& from = *frame.in[index][0];
   View& to = frame.views[step.out[0]];
   MemorySpace* memory = step.provider->memory();
-  if (step.space != 0 && !from.contiguous()) return error(Code::internal, "'{}' is a view with strides", step.label);
+  if (step.space != 0 && !from.contiguous())
+    return error(Code::internal, "'{}' is a view with strides", step.label);
   if (step.space != 0) return memory->copy_out(to.data, from.data, contiguous_bytes(from));
   if (from.contiguous()) return memory->copy_in(to.data, from.data, contiguous_bytes(from));
   SX_ASSIGN(const Tensor packed, tensor_from_view(from));
@@ -242,7 +251,8 @@ Status Program::run_copy(Frame& frame, size_t index) {
   return {};
 }
 
-// Outputs that no kernel wrote in place: constants, inputs passed through, views, late values, everything not numeric.
+// Outputs that no kernel wrote in place: constants, inputs passed through, views, late values, everything not
+// numeric.
 Status Program::finish_outputs(Frame& frame, const RunRequest& request) {
   for (size_t i = 0; i < outputs_.size(); ++i) {
     if (output_writer_[i] != kNoSlot) continue;

@@ -24,9 +24,9 @@ struct Session::State {
   std::vector<Provider*> providers;  // chosen, best first; the last takes everything
   std::unique_ptr<ThreadPool> threads;
   std::shared_ptr<WeightStore> weights;
-  Graph original;                    // after rules, before placement: what a program without a provider starts from
-  // The last one is in use. Those before it contain a provider that failed; other threads may still be in them, and
-  // callers may hold references to their graphs.
+  Graph original;  // after rules, before placement: what a program without a provider starts from
+  // The last one is in use. Those before it contain a provider that failed; other threads may still be in
+  // them, and callers may hold references to their graphs.
   std::vector<std::unique_ptr<Compiled>> versions;
   std::atomic<Compiled*> current = nullptr;
   std::mutex rebuild, planning;
@@ -38,7 +38,7 @@ struct Session::State {
     std::shared_ptr<Compiled> compiled;  // null: it could not be made
   };
   std::vector<Special> special;
-  std::shared_ptr<Compiled> shown;       // the newest of them, for explain and profile
+  std::shared_ptr<Compiled> shown;  // the newest of them, for explain and profile
   std::vector<ValueDesc> inputs, outputs;
   std::vector<std::string> rule_log;
 
@@ -61,7 +61,8 @@ struct Session::State {
   Status check_given(std::span<const Value> in) const;
   Status bind_input(size_t i, const Value& v, Binding& b) const;
   static Status take_output(Compiled& c, Binding& b, Value& v);
-  Status allocate_outputs(const Compiled& c, const Plan& plan, std::span<Value> outputs, std::vector<Binding>& out);
+  Status allocate_outputs(const Compiled& c, const Plan& plan, std::span<Value> outputs,
+                          std::vector<Binding>& out);
 };
 
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -93,11 +94,18 @@ Result<std::unique_ptr<Session>> Session::from_graph(Graph graph, SessionOptions
   if (state->options.rules) {
     SX_TRY(passes::optimize(state->original, {.log = state->options.log, .applied = &state->rule_log}));
   }
-  state->settings = {{}, state->weights.get(), state->threads.get(), state->options.most_plans, state->options.profile, &state->planning};
+  state->settings = {{},
+                     state->weights.get(),
+                     state->threads.get(),
+                     state->options.most_plans,
+                     state->options.profile,
+                     &state->planning};
   SX_TRY(state->compile(state->providers));
   const Graph& compiled = state->current.load()->graph;
-  for (ValueId v : compiled.main().inputs) state->inputs.push_back({compiled.value(v).name, compiled.value(v).type});
-  for (ValueId v : compiled.main().outputs) state->outputs.push_back({compiled.value(v).name, compiled.value(v).type});
+  for (ValueId v : compiled.main().inputs)
+    state->inputs.push_back({compiled.value(v).name, compiled.value(v).type});
+  for (ValueId v : compiled.main().outputs)
+    state->outputs.push_back({compiled.value(v).name, compiled.value(v).type});
   return std::unique_ptr<Session>(new Session(std::move(state)));
 }
 
@@ -131,9 +139,11 @@ Status Session::State::add_taps() {
     for (ValueId v = 0; v < original.values(); ++v) {
       if (original.value(v).name == name && original.value(v).body == kMainBody) found = v;
     }
-    if (found == kNoValue) return error(Code::not_found, "there is no value '{}' to tap in the main graph", name);
+    if (found == kNoValue)
+      return error(Code::not_found, "there is no value '{}' to tap in the main graph", name);
     auto& outputs_now = original.body(kMainBody).outputs;
-    if (std::find(outputs_now.begin(), outputs_now.end(), found) == outputs_now.end()) outputs_now.push_back(found);
+    if (std::find(outputs_now.begin(), outputs_now.end(), found) == outputs_now.end())
+      outputs_now.push_back(found);
   }
   return {};
 }
@@ -179,12 +189,15 @@ const Dims& dims_of(const Value& v) {
 
 }  // namespace
 
-// The program for just these sizes, where sizes decide what runs. The general one serves where it cannot be had.
+// The program for just these sizes, where sizes decide what runs. The general one serves where it cannot be
+// had.
 std::shared_ptr<Compiled> Session::State::specialised(std::span<const Value> in) {
   std::lock_guard lock(rebuild);
   for (size_t i = special.size(); i-- > 0;) {
     const std::vector<Dims>& sizes = special[i].sizes;
-    if (!std::equal(sizes.begin(), sizes.end(), in.begin(), in.end(), [](const Dims& d, const Value& v) { return d == dims_of(v); })) continue;
+    if (!std::equal(sizes.begin(), sizes.end(), in.begin(), in.end(),
+                    [](const Dims& d, const Value& v) { return d == dims_of(v); }))
+      continue;
     std::rotate(special.begin() + long(i), special.begin() + long(i) + 1, special.end());
     return special.back().compiled;
   }
@@ -212,9 +225,12 @@ Status Session::State::leave_out(const Compiled& used, Provider* failed, const S
   if (current.load() != &used) return {};
   std::vector<Provider*> rest = used.placement.providers;
   std::erase(rest, failed);
-  if (rest.empty() || rest.back() != used.placement.providers.back()) return why;  // nobody else takes everything
-  options.log(LogLevel::warn, format("provider '{}' failed and is left out from now on: {}", failed->name(), why.to_string()));
-  SX_TRY(compile(std::move(rest)).in(format("compiling without provider '{}', which failed", failed->name())));
+  if (rest.empty() || rest.back() != used.placement.providers.back())
+    return why;  // nobody else takes everything
+  options.log(LogLevel::warn, format("provider '{}' failed and is left out from now on: {}", failed->name(),
+                                     why.to_string()));
+  SX_TRY(
+      compile(std::move(rest)).in(format("compiling without provider '{}', which failed", failed->name())));
   for (const auto& pool : used.machine.pools) pool->trim();
   return {};
 }
@@ -222,7 +238,8 @@ Status Session::State::leave_out(const Compiled& used, Provider* failed, const S
 Status Session::State::check_given(std::span<const Value> in) const {
   std::string missing;
   for (size_t i = 0; i < in.size(); ++i) {
-    if (in[i].kind == Value::Kind::none) missing += format("\n  {}  {}", inputs[i].name, to_string(inputs[i].type));
+    if (in[i].kind == Value::Kind::none)
+      missing += format("\n  {}  {}", inputs[i].name, to_string(inputs[i].type));
   }
   return missing.empty() ? Status() : error(Code::invalid_argument, "inputs that were not given:{}", missing);
 }
@@ -237,8 +254,8 @@ Status Session::State::bind_input(size_t i, const Value& v, Binding& b) const {
   b.value = v;
   if (!v.is_tensor()) return {};
   if (v.tensor.type() != expected.elem) {
-    return error(Code::invalid_argument, "input '{}' is {}{}, expected {}", inputs[i].name, dtype_name(v.tensor.type()),
-                 to_string(v.tensor.dims()), to_string(expected));
+    return error(Code::invalid_argument, "input '{}' is {}{}, expected {}", inputs[i].name,
+                 dtype_name(v.tensor.type()), to_string(v.tensor.dims()), to_string(expected));
   }
   if (v.tensor.type() != DType::string) {
     b.view.type = v.tensor.type();
@@ -265,9 +282,9 @@ Status Session::State::allocate_outputs(const Compiled& c, const Plan& plan, std
         out[i].view = view_of_mutable(v.tensor);
         continue;
       }
-      return error(Code::invalid_argument, "output '{}' is {}{}, the memory bound to it is {}{}", outputs[i].name,
-                   dtype_name(planned.type), to_string(planned.dims), dtype_name(v.tensor.type()),
-                   to_string(v.tensor.dims()));
+      return error(Code::invalid_argument, "output '{}' is {}{}, the memory bound to it is {}{}",
+                   outputs[i].name, dtype_name(planned.type), to_string(planned.dims),
+                   dtype_name(v.tensor.type()), to_string(v.tensor.dims()));
     }
     if (!sized) continue;
     SX_ASSIGN(Tensor t, Tensor::allocate(planned.type, planned.dims));
@@ -291,8 +308,8 @@ Status Session::State::take_output(Compiled& c, Binding& b, Value& v) {
   return {};
 }
 
-Status Session::State::run_once(Compiled& c, std::span<const Value> in, std::span<Value> out, Bindings& bindings,
-                                const RunOptions& run, Provider** failed) {
+Status Session::State::run_once(Compiled& c, std::span<const Value> in, std::span<Value> out,
+                                Bindings& bindings, const RunOptions& run, Provider** failed) {
   bindings.in.resize(in.size());
   bindings.out.resize(out.size());
   for (size_t i = 0; i < in.size(); ++i) SX_TRY(bind_input(i, in[i], bindings.in[i]));
@@ -338,7 +355,8 @@ Status Session::run(std::span<const Value> inputs, std::span<Value> outputs, con
 
 namespace {
 
-Result<size_t> find_name(const std::vector<ValueDesc>& all, std::string_view name, const char* kind, const char* verb) {
+Result<size_t> find_name(const std::vector<ValueDesc>& all, std::string_view name, const char* kind,
+                         const char* verb) {
   for (size_t i = 0; i < all.size(); ++i) {
     if (all[i].name == name) return i;
   }

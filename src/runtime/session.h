@@ -26,23 +26,25 @@ struct NamedValue {
 class Session {
  public:
   static Result<std::unique_ptr<Session>> load(const std::string& path, SessionOptions options = {});
-  static Result<std::unique_ptr<Session>> from_bytes(const void* data, size_t size, SessionOptions options = {});
+  static Result<std::unique_ptr<Session>> from_bytes(const void* data, size_t size,
+                                                     SessionOptions options = {});
   static Result<std::unique_ptr<Session>> from_graph(Graph graph, SessionOptions options = {});
   ~Session();
 
   const std::vector<ValueDesc>& inputs() const;
-  const std::vector<ValueDesc>& outputs() const;   // taps come after the model's own
-  std::vector<std::string> providers() const;      // in use, best first
-  Result<size_t> input_index(std::string_view name) const;   // an unknown name is answered with those that there are
+  const std::vector<ValueDesc>& outputs() const;  // taps come after the model's own
+  std::vector<std::string> providers() const;     // in use, best first
+  Result<size_t> input_index(
+      std::string_view name) const;  // an unknown name is answered with those that there are
   Result<size_t> output_index(std::string_view name) const;
   const SessionOptions& options() const;
 
-  // By name: missing, unknown and wrongly typed inputs are named with what was expected. An empty list of outputs
-  // means all of them.
-  Result<std::vector<Value>> run(std::span<const NamedValue> inputs, std::span<const std::string> outputs = {},
-                                 const RunOptions& run = {});
-  // By position. An output that already is a tensor of the right type and dims in writable memory is written there;
-  // a warm run with all outputs given allocates nothing.
+  // By name: missing, unknown and wrongly typed inputs are named with what was expected. An empty list of
+  // outputs means all of them.
+  Result<std::vector<Value>> run(std::span<const NamedValue> inputs,
+                                 std::span<const std::string> outputs = {}, const RunOptions& run = {});
+  // By position. An output that already is a tensor of the right type and dims in writable memory is written
+  // there; a warm run with all outputs given allocates nothing.
   Status run(std::span<const Value> inputs, std::span<Value> outputs, const RunOptions& run = {});
 
   // What was decided: the graph after rules and fusion, the steps, who refused what.
@@ -53,7 +55,7 @@ class Session {
   // Plans for these inputs without running them, so that explain can tell addresses.
   Result<std::shared_ptr<const struct Plan>> plan(std::span<const Value> inputs);
   size_t packed_bytes() const;
-  size_t arena_bytes() const;                      // of all runs at once, as held now
+  size_t arena_bytes() const;  // of all runs at once, as held now
   void clear_profile();
 
  private:

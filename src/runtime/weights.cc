@@ -16,10 +16,12 @@ struct WeightStore::State {
 WeightStore::WeightStore() : state_(std::make_unique<State>()) {}
 WeightStore::~WeightStore() = default;
 
-Result<std::shared_ptr<const Buffer>> WeightStore::pack(const Tensor& source, const std::string& kind, size_t bytes,
+Result<std::shared_ptr<const Buffer>> WeightStore::pack(const Tensor& source, const std::string& kind,
+                                                        size_t bytes,
                                                         FunctionRef<Status(const void*, void*)> fill) {
   // The source is identified by its memory: the same mapped bytes are the same weights.
-  const std::string key = format("{} {} {} {}", kind, source.data(), source.bytes(), to_string(source.dims()));
+  const std::string key =
+      format("{} {} {} {}", kind, source.data(), source.bytes(), to_string(source.dims()));
   std::lock_guard lock(state_->mutex);
   if (auto found = state_->packed.find(key); found != state_->packed.end()) {
     if (auto buffer = found->second.lock()) return buffer;
@@ -27,7 +29,9 @@ Result<std::shared_ptr<const Buffer>> WeightStore::pack(const Tensor& source, co
   SX_ASSIGN(std::shared_ptr<Buffer> buffer, Buffer::allocate(bytes));
   SX_TRY(fill(source.data(), buffer->mutable_data()));
   // The packed form keeps its source alive: the key's address must not be given to other weights meanwhile.
-  struct Holder { std::shared_ptr<Buffer> buffer, source; };
+  struct Holder {
+    std::shared_ptr<Buffer> buffer, source;
+  };
   auto holder = std::make_shared<Holder>(Holder{std::move(buffer), source.buffer()});
   std::shared_ptr<const Buffer> result(holder, holder->buffer.get());
   state_->packed[key] = result;

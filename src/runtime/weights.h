@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// WeightStore: owns what providers make of a model's weights (packed, transposed, reordered), shared between the
-// programs and sessions that ask for the same thing, dropped when nobody uses it.
+// WeightStore: owns what providers make of a model's weights (packed, transposed, reordered), shared between
+// the programs and sessions that ask for the same thing, dropped when nobody uses it.
 #pragma once
 #include <memory>
 #include <string>
@@ -14,8 +14,8 @@ class WeightStore {
  public:
   WeightStore();
   ~WeightStore();
-  // The packed form named `kind` (pack kind, vector level and parameters, as text) of `source`'s bytes. `fill` is
-  // called once, with memory of `bytes` bytes, where nobody has made it yet.
+  // The packed form named `kind` (pack kind, vector level and parameters, as text) of `source`'s bytes.
+  // `fill` is called once, with memory of `bytes` bytes, where nobody has made it yet.
   Result<std::shared_ptr<const Buffer>> pack(const Tensor& source, const std::string& kind, size_t bytes,
                                              FunctionRef<Status(const void* source, void* packed)> fill);
   size_t packed_bytes() const;

@@ -200,7 +200,9 @@ Dim DimPool::intern(std::vector<DimTerm> terms) {
 }
 
 Dim DimPool::atom(DimOp op, Dim a, Dim b) {
-  auto part = [](Dim d) { return d.expr() ? hash_mix(1, d.expr()->id) : hash_mix(2, uint64_t(d.constant())); };
+  auto part = [](Dim d) {
+    return d.expr() ? hash_mix(1, d.expr()->id) : hash_mix(2, uint64_t(d.constant()));
+  };
   const uint64_t h = hash_mix(hash_mix(part(a), part(b)), uint64_t(op) + 1);
   for (auto [it, end] = state_->by_parts.equal_range(h); it != end; ++it) {
     const DimAtom& x = *it->second;
@@ -260,7 +262,8 @@ Dim floordiv(Dim a, Dim b) {
     // Terms whose coefficient the divisor divides come out of the floor.
     std::vector<DimTerm> whole, rest;
     for (const DimTerm& t : terms_of(a)) {
-      const int64_t q = t.atoms.empty() ? floor_div(t.coefficient, b.constant()) : t.coefficient / b.constant();
+      const int64_t q =
+          t.atoms.empty() ? floor_div(t.coefficient, b.constant()) : t.coefficient / b.constant();
       const int64_t r = t.coefficient - q * b.constant();
       if (r == 0 || t.atoms.empty()) whole.push_back({q, t.atoms});
       if (r != 0) rest.push_back({t.atoms.empty() ? r : t.coefficient, t.atoms});
@@ -277,7 +280,9 @@ Dim ceildiv(Dim a, Dim b) { return Dim(-1) * floordiv(Dim(-1) * a, b); }
 
 Dim mod(Dim a, Dim b) {
   DimPool* pool = pool_of(a, b);
-  if (!pool) return b.constant() == 0 ? Dim(0) : Dim(a.constant() - floor_div(a.constant(), b.constant()) * b.constant());
+  if (!pool)
+    return b.constant() == 0 ? Dim(0)
+                             : Dim(a.constant() - floor_div(a.constant(), b.constant()) * b.constant());
   if (b.is_constant(1) || a == b) return 0;
   if (b.is_constant() && b.constant() > 1 && divides_all(a, b.constant())) return 0;
   return pool->atom(DimOp::mod, a, b);
@@ -338,7 +343,10 @@ bool always_at_least(Dim a, int64_t least) {
   if (a.is_constant()) return a.constant() >= least;
   int64_t constant = 0;
   for (const DimTerm& t : a.expr()->terms) {
-    if (t.atoms.empty()) { constant = t.coefficient; continue; }
+    if (t.atoms.empty()) {
+      constant = t.coefficient;
+      continue;
+    }
     if (t.coefficient < 0) return false;
     for (const DimAtom* x : t.atoms) {
       if (!atom_never_negative(*x)) return false;
@@ -393,9 +401,7 @@ bool evaluate_atom(const DimAtom& x, std::span<const int64_t> symbols, int64_t& 
     }
     case DimOp::min: v = std::min(a, b); return true;
     case DimOp::max: v = std::max(a, b); return true;
-    default:
-      v = a == 1 ? b : a;
-      return a == b || a == 1 || b == 1;
+    default: v = a == 1 ? b : a; return a == b || a == 1 || b == 1;
   }
 }
 
@@ -440,8 +446,10 @@ std::string to_string(Dim d) {
   std::string text;
   for (const DimTerm& t : d.expr()->terms) {
     const bool minus = t.coefficient < 0;
-    if (text.empty()) text += minus ? "-" : "";
-    else text += minus ? " - " : " + ";
+    if (text.empty())
+      text += minus ? "-" : "";
+    else
+      text += minus ? " - " : " + ";
     const uint64_t size = minus ? 0 - uint64_t(t.coefficient) : uint64_t(t.coefficient);
     std::string product = size == 1 && !t.atoms.empty() ? "" : std::to_string(size);
     for (const DimAtom* x : t.atoms) product += (product.empty() ? "" : "*") + atom_text(*x);
@@ -460,7 +468,11 @@ bool Shape::is_constant() const {
   return known && std::all_of(dims.begin(), dims.end(), [](Dim d) { return d.is_constant(); });
 }
 
-Shape constant_shape(std::span<const int64_t> dims) { return Shape(std::vector<Dim>(dims.begin(), dims.end())); }
-std::string to_string(const Shape& shape) { return shape.known ? to_string(std::span<const Dim>(shape.dims)) : "[?]"; }
+Shape constant_shape(std::span<const int64_t> dims) {
+  return Shape(std::vector<Dim>(dims.begin(), dims.end()));
+}
+std::string to_string(const Shape& shape) {
+  return shape.known ? to_string(std::span<const Dim>(shape.dims)) : "[?]";
+}
 
 }  // namespace sx

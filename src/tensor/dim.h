@@ -21,8 +21,8 @@ class Dim {
   constexpr Dim(int64_t value) : value_(value) {}
   bool is_constant() const { return expr_ == nullptr; }
   bool is_constant(int64_t v) const { return expr_ == nullptr && value_ == v; }
-  int64_t constant() const { return value_; }   // only if is_constant()
-  const DimExpr* expr() const { return expr_; } // null for a constant
+  int64_t constant() const { return value_; }    // only if is_constant()
+  const DimExpr* expr() const { return expr_; }  // null for a constant
   bool operator==(const Dim&) const = default;
 
  private:
@@ -34,9 +34,9 @@ class Dim {
 Dim operator+(Dim a, Dim b);
 Dim operator-(Dim a, Dim b);
 Dim operator*(Dim a, Dim b);
-Dim floordiv(Dim a, Dim b);   // rounds towards minus infinity; b must not be zero
+Dim floordiv(Dim a, Dim b);  // rounds towards minus infinity; b must not be zero
 Dim ceildiv(Dim a, Dim b);
-Dim mod(Dim a, Dim b);        // sign of b
+Dim mod(Dim a, Dim b);  // sign of b
 Dim min(Dim a, Dim b);
 Dim max(Dim a, Dim b);
 Dim broadcast(Dim a, Dim b);  // the common size of two broadcast axes: equal, or one of them is 1
@@ -55,14 +55,15 @@ struct DimAtom {
   Dim a, b;             // for the others
   DimPool* pool = nullptr;
   uint32_t id = 0;
-  uint32_t depth = 0;   // of nesting
+  uint32_t depth = 0;  // of nesting
 };
 struct DimTerm {
   int64_t coefficient = 0;
-  std::vector<const DimAtom*> atoms;  // sorted by id; a square names its atom twice; empty is the constant term
+  std::vector<const DimAtom*>
+      atoms;  // sorted by id; a square names its atom twice; empty is the constant term
 };
 struct DimExpr {
-  std::vector<DimTerm> terms;         // sorted, coefficients not zero
+  std::vector<DimTerm> terms;  // sorted, coefficients not zero
   DimPool* pool = nullptr;
   uint32_t id = 0;
 };
@@ -74,25 +75,26 @@ class DimPool {
   DimPool(const DimPool&) = delete;
   DimPool& operator=(const DimPool&) = delete;
 
-  Dim symbol(std::string_view name);             // the same name gives the same Dim
-  Dim fresh(std::string_view hint = "u");        // a new symbol that nothing else is equal to
+  Dim symbol(std::string_view name);       // the same name gives the same Dim
+  Dim fresh(std::string_view hint = "u");  // a new symbol that nothing else is equal to
   size_t symbols() const;
   const std::string& symbol_name(uint32_t symbol) const;
-  bool is_fresh(uint32_t symbol) const;          // made by fresh(): unknown until something is run
+  bool is_fresh(uint32_t symbol) const;  // made by fresh(): unknown until something is run
   Dim symbol_at(uint32_t symbol);
 
   // Rebuilds `d` with symbols replaced; `values[s]` empty keeps symbol s.
   Dim substitute(Dim d, std::span<const Dim> values, std::span<const bool> given);
 
-  Dim intern(std::vector<DimTerm> terms);        // sums of like terms already merged
-  Dim atom(DimOp op, Dim a, Dim b);              // as written, not simplified
+  Dim intern(std::vector<DimTerm> terms);  // sums of like terms already merged
+  Dim atom(DimOp op, Dim a, Dim b);        // as written, not simplified
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
 
-// The value under a binding (one number a symbol). False on overflow, division by zero or a broadcast that fails.
+// The value under a binding (one number a symbol). False on overflow, division by zero or a broadcast that
+// fails.
 bool evaluate(Dim d, std::span<const int64_t> symbols, int64_t& value);
 
 // The shape of a tensor as inference knows it: perhaps not even its rank.

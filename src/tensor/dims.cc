@@ -49,15 +49,21 @@ void Dims::erase(size_t at) {
   --size_;
 }
 
-bool Dims::operator==(const Dims& o) const { return size_ == o.size_ && std::equal(begin(), end(), o.begin()); }
+bool Dims::operator==(const Dims& o) const {
+  return size_ == o.size_ && std::equal(begin(), end(), o.begin());
+}
 
 bool element_count(std::span<const int64_t> dims, int64_t& count) {
   count = 1;
   bool zero = false, fits = true;
   for (int64_t d : dims) {
     if (d < 0) return false;
-    if (d == 0) zero = true;
-    else if (__builtin_mul_overflow(count, d, &count)) { fits = false; count = 1; }
+    if (d == 0)
+      zero = true;
+    else if (__builtin_mul_overflow(count, d, &count)) {
+      fits = false;
+      count = 1;
+    }
   }
   if (zero) count = 0;
   return zero || fits;

@@ -18,8 +18,17 @@ class Dims {
   Dims(size_t n, int64_t value) { resize(n, value); }
   Dims(const Dims& o) { assign(o); }
   Dims(Dims&& o) noexcept { steal(o); }
-  Dims& operator=(const Dims& o) { if (this != &o) assign(o); return *this; }
-  Dims& operator=(Dims&& o) noexcept { if (this != &o) { free_heap(); steal(o); } return *this; }
+  Dims& operator=(const Dims& o) {
+    if (this != &o) assign(o);
+    return *this;
+  }
+  Dims& operator=(Dims&& o) noexcept {
+    if (this != &o) {
+      free_heap();
+      steal(o);
+    }
+    return *this;
+  }
   ~Dims() { free_heap(); }
 
   size_t size() const { return size_; }
@@ -45,7 +54,10 @@ class Dims {
   bool operator==(const Dims& o) const;
 
  private:
-  void free_heap() { delete[] heap_; heap_ = nullptr; }
+  void free_heap() {
+    delete[] heap_;
+    heap_ = nullptr;
+  }
   void steal(Dims& o);
   void reserve(size_t n);
   size_t size_ = 0, capacity_ = kInline;
@@ -55,8 +67,8 @@ class Dims {
 
 // Product of the sizes. False if a size is negative or the product does not fit in int64.
 bool element_count(std::span<const int64_t> dims, int64_t& count);
-int64_t product(std::span<const int64_t> dims);           // of sizes already known to be valid
-Dims contiguous_strides(std::span<const int64_t> dims);   // in elements
-std::string to_string(std::span<const int64_t> dims);     // "[1, 3, 224]"
+int64_t product(std::span<const int64_t> dims);          // of sizes already known to be valid
+Dims contiguous_strides(std::span<const int64_t> dims);  // in elements
+std::string to_string(std::span<const int64_t> dims);    // "[1, 3, 224]"
 
 }  // namespace sx

@@ -51,8 +51,8 @@ Result<Tensor> Tensor::over(std::shared_ptr<Buffer> buffer, size_t offset, DType
   Tensor t;
   SX_TRY(sizes_of(type, dims, t.count_, t.bytes_));
   if (offset > buffer->bytes() || t.bytes_ > buffer->bytes() - offset) {
-    return error(Code::invalid_argument, "{}{} needs {} bytes at offset {}, the memory has {}", dtype_name(type),
-                 to_string(dims), t.bytes_, offset, buffer->bytes());
+    return error(Code::invalid_argument, "{}{} needs {} bytes at offset {}, the memory has {}",
+                 dtype_name(type), to_string(dims), t.bytes_, offset, buffer->bytes());
   }
   t.type_ = type;
   t.dims_ = std::move(dims);
@@ -63,7 +63,9 @@ Result<Tensor> Tensor::over(std::shared_ptr<Buffer> buffer, size_t offset, DType
 
 Tensor Tensor::scalar_i64(int64_t v) { return of<int64_t>(DType::i64, {}, {&v, 1}); }
 Tensor Tensor::scalar_f32(float v) { return of<float>(DType::f32, {}, {&v, 1}); }
-Tensor Tensor::vector_i64(std::span<const int64_t> v) { return of<int64_t>(DType::i64, Dims{int64_t(v.size())}, v); }
+Tensor Tensor::vector_i64(std::span<const int64_t> v) {
+  return of<int64_t>(DType::i64, Dims{int64_t(v.size())}, v);
+}
 
 Tensor Tensor::of_strings(Dims dims, std::vector<std::string> values) {
   auto t = allocate(DType::string, std::move(dims));

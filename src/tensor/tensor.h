@@ -39,12 +39,18 @@ class Tensor {
   const std::shared_ptr<Buffer>& buffer() const { return buffer_; }
 
   const void* data() const { return buffer_ ? static_cast<const char*>(buffer_->data()) + offset_ : nullptr; }
-  void* mutable_data() { return buffer_ && buffer_->writable() ? static_cast<char*>(buffer_->mutable_data()) + offset_ : nullptr; }
+  void* mutable_data() {
+    return buffer_ && buffer_->writable() ? static_cast<char*>(buffer_->mutable_data()) + offset_ : nullptr;
+  }
   // T must be the storage type of the element; sub-byte types are read through the evaluation engines.
   template <class T>
-  std::span<const T> as() const { return {static_cast<const T*>(data()), size_t(count_)}; }
+  std::span<const T> as() const {
+    return {static_cast<const T*>(data()), size_t(count_)};
+  }
   template <class T>
-  std::span<T> mutable_as() { return {static_cast<T*>(mutable_data()), size_t(count_)}; }
+  std::span<T> mutable_as() {
+    return {static_cast<T*>(mutable_data()), size_t(count_)};
+  }
   std::span<const std::string> strings() const;
   std::span<std::string> mutable_strings();
 
@@ -79,17 +85,21 @@ int64_t padded_count(std::span<const int64_t> dims, const Layout& layout);
 struct View {
   DType type = DType::undefined;
   Layout layout;
-  void* data = nullptr;          // const for inputs by convention: kernels get `const View&`
+  void* data = nullptr;  // const for inputs by convention: kernels get `const View&`
   Dims dims;
-  Dims strides;                  // in elements; empty means contiguous (always so for layouts that are not plain)
+  Dims strides;  // in elements; empty means contiguous (always so for layouts that are not plain)
 
   bool defined() const { return type != DType::undefined; }
   int64_t count() const { return product(dims); }
   bool contiguous() const;
   template <class T>
-  const T* as() const { return static_cast<const T*>(data); }
+  const T* as() const {
+    return static_cast<const T*>(data);
+  }
   template <class T>
-  T* as_mutable() const { return static_cast<T*>(data); }
+  T* as_mutable() const {
+    return static_cast<T*>(data);
+  }
 };
 View view_of(const Tensor& t);
 View view_of_mutable(Tensor& t);

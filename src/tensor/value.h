@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Value: anything that flows along an edge of a model: a tensor, a sparse tensor, a sequence, a map, an optional.
+// Value: anything that flows along an edge of a model: a tensor, a sparse tensor, a sequence, a map, an
+// optional.
 #pragma once
 #include <memory>
 #include <string>
@@ -32,11 +33,11 @@ struct SparseTensor {
 struct Value {
   enum class Kind : uint8_t { none, tensor, sequence, map, optional, sparse };
   Kind kind = Kind::none;
-  Tensor tensor;                              // kind tensor
-  std::shared_ptr<const Sequence> sequence;   // shared: copying a Value is cheap, changing one copies first
+  Tensor tensor;                             // kind tensor
+  std::shared_ptr<const Sequence> sequence;  // shared: copying a Value is cheap, changing one copies first
   std::shared_ptr<const Map> map;
   std::shared_ptr<const SparseTensor> sparse;
-  std::shared_ptr<const Value> optional;      // kind optional: null means empty
+  std::shared_ptr<const Value> optional;  // kind optional: null means empty
 
   Value() = default;
   Value(Tensor t) : kind(Kind::tensor), tensor(std::move(t)) {}

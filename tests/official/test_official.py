@@ -30,7 +30,18 @@ def cases() -> Path:
 @pytest.mark.parametrize("how", ["reference", "cpu", "cpu baseline", "cpu avx2", "cpu --no-rules"])
 def test_official_cases(cases, how):
     provider, *level = how.split()
-    command = [PROGRAM, "test", cases, "--json", "--threads", "2", "--of-largest", "0", "--provider", provider]
+    command = [
+        PROGRAM,
+        "test",
+        cases,
+        "--json",
+        "--threads",
+        "2",
+        "--of-largest",
+        "0",
+        "--provider",
+        provider,
+    ]
     command += level if "--no-rules" in level else [x for one in level for x in ("--isa", one)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode == 2 and "this processor has" in done.stderr:

@@ -6,15 +6,17 @@
 //   tensors FILE          decode every stored tensor
 //   text FILE             print as ONNX text, parse it, compare the models
 //   print FILE OUT        as ONNX text            parse TEXT OUT   back
-//   copyfile FILE OUT     read and write
+//   copyfile FILE OUT     read and write          python FILE OUT  as a script, arrays in OUT.d
 //   pb KIND FILE OUT      a value                 npy FILE OUT TYPE, npz FILE OUT, npypb FILE OUT TYPE
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <string>
 
 #include "base/output_file.h"
 #include "onnx/npy.h"
+#include "onnx/python_script.h"
 #include "onnx/read.h"
 #include "onnx/tensor_data.h"
 #include "onnx/text.h"
@@ -86,6 +88,14 @@ Status value(const std::vector<std::string>& w) {
   return Status(Code::invalid_argument, "no such kind of value: " + w[1]);
 }
 
+Status write_script(const Model& model, const std::string& path) {
+  SX_ASSIGN(const PythonScript script,
+            python_script(model, std::filesystem::path(path).filename().string() + ".d"));
+  std::filesystem::create_directories(path + ".d");
+  for (const auto& [name, tensor] : script.arrays) SX_TRY(write_npy(path + ".d/" + name, tensor));
+  return write_file(path, script.text);
+}
+
 Status run(std::vector<std::string> w) {
   w.resize(std::max<size_t>(w.size(), 4));
   const std::string& job = w[0];
@@ -101,6 +111,7 @@ Status run(std::vector<std::string> w) {
   if (job == "copyfile") return write_model(*model, w[2]);
   if (job == "text") return text_round_trip(*model);
   if (job == "print") return write_file(w[2], print_text(*model));
+  if (job == "python") return write_script(*model, w[2]);
   if (job == "tensors") return model->graph ? tensors_of(*model, *model->graph) : Status();
   return Status(Code::invalid_argument, "no such job: " + job);
 }

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "compare.h"
 #include "base/format.h"
+#include "compare.h"
 #include "convert/convert.h"
 #include "graph/evaluate.h"
 #include "table.h"

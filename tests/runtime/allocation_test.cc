@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// After warm-up a run with bound outputs allocates nothing: malloc and its kin, operator new and mmap are counted by
-// interposition. Rotating eight shapes keeps that, and the number of plans stays bounded.
+// After warm-up a run with bound outputs allocates nothing: malloc and its kin, operator new and mmap are
+// counted by interposition. Rotating eight shapes keeps that, and the number of plans stays bounded.
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 
@@ -119,7 +119,8 @@ TEST_CASE("a warm run of a convolutional net allocates nothing") {
 }
 
 TEST_CASE("a warm run of an encoder allocates nothing, in any spelling") {
-  for (const char* m : {"encoder_dynamo", "encoder_script", "encoder_written_out"}) check_warm(m, {encoder(1, 7)});
+  for (const char* m : {"encoder_dynamo", "encoder_script", "encoder_written_out"})
+    check_warm(m, {encoder(1, 7)});
 }
 
 TEST_CASE("a warm run with branches, recurrence and state allocates nothing") {

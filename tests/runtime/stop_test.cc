@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A long loop ends promptly when it is cancelled or past its deadline; damaged models end in an error or an answer.
+// A long loop ends promptly when it is cancelled or past its deadline; damaged models end in an error or an
+// answer.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -64,14 +65,16 @@ TEST_CASE("a loop past its deadline ends with a clear error within a second") {
 TEST_CASE("a thousand truncated and bit-flipped models end in an error or an answer") {
   std::mt19937_64 random(7);
   size_t refused = 0, answered = 0;
-  for (const char* model : {"residual_free_size", "encoder_written_out", "voice_squeeze", "loop_growing", "pipeline_forest"}) {
+  for (const char* model :
+       {"residual_free_size", "encoder_written_out", "voice_squeeze", "loop_growing", "pipeline_forest"}) {
     const ModelCase c = load_case(model, *session_of(model, {}));
     const std::string whole = bytes_of(c.model);
     REQUIRE(whole.size() > 100);
     for (int i = 0; i < 200; ++i) {
       std::string bytes = whole;
       if (i % 2 == 0) bytes.resize(random() % bytes.size());
-      for (int flips = i % 2 == 0 ? 0 : 1 + i % 5; flips > 0; --flips) bytes[random() % std::min<size_t>(bytes.size(), 20000)] ^= char(1 << random() % 8);
+      for (int flips = i % 2 == 0 ? 0 : 1 + i % 5; flips > 0; --flips)
+        bytes[random() % std::min<size_t>(bytes.size(), 20000)] ^= char(1 << random() % 8);
       SessionOptions options;
       options.threads = 1;
       auto session = Session::from_bytes(bytes.data(), bytes.size(), options);

@@ -10,7 +10,8 @@
 namespace sx::testing {
 namespace {
 
-const char* const kModels[] = {"residual_20", "residual_64", "encoder_script", "encoder_written_out", "voice", "pipeline_forest", "loop_growing"};
+const char* const kModels[] = {"residual_20", "residual_64",     "encoder_script", "encoder_written_out",
+                               "voice",       "pipeline_forest", "loop_growing"};
 
 SessionOptions with_threads(unsigned threads) {
   SessionOptions options;

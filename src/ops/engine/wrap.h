@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and products of any class; integers wrap around, as two's complement does, where signed arithmetic must not.
+// Sums and products of any class; integers wrap around, as two's complement does, where signed arithmetic
+// must not.
 #pragma once
 #include <cstdint>
 #include <type_traits>

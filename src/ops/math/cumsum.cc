@@ -8,14 +8,16 @@
 namespace sx::ops::cumsum {
 
 static constexpr DTypeSet kNewer = DTypeSet::of(DType::f16, DType::bf16);
-static constexpr DTypeSet kSums = DTypeSet::of(DType::u32, DType::u64, DType::i32, DType::i64, DType::f32, DType::f64);
+static constexpr DTypeSet kSums =
+    DTypeSet::of(DType::u32, DType::u64, DType::i32, DType::i64, DType::f32, DType::f64);
 
 static Status eval(Eval& e) {
   SX_ASSIGN(const std::vector<int64_t> where, e.ints_of(1));
   if (where.size() != 1) return e.fail("axis must be one number, it has {}", where.size());
   const Dims& dims = e.in(0).dims();
   SX_ASSIGN(const size_t axis, e.axis(where[0], dims.size()));
-  const size_t n = size_t(dims[axis]), inner = size_t(product(std::span(dims.begin() + axis + 1, dims.end())));
+  const size_t n = size_t(dims[axis]),
+               inner = size_t(product(std::span(dims.begin() + axis + 1, dims.end())));
   const bool reverse = e.integer("reverse") != 0, exclusive = e.integer("exclusive") != 0;
   return with_class<kRealClasses>(e, e.in(0).type(), [&](auto zero) -> Status {
     using T = decltype(zero);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Einsum: sums of products over named axes. "ij,jk->ik" is a matrix product, "ii->i" a diagonal, "..." stands for
-// leading axes that broadcast.
+// Einsum: sums of products over named axes. "ij,jk->ik" is a matrix product, "ii->i" a diagonal, "..." stands
+// for leading axes that broadcast.
 #include <algorithm>
 #include <cctype>
 
@@ -11,13 +11,15 @@
 
 namespace sx::ops::einsum {
 
-// Labels of each operand and of the result. An axis behind an ellipsis is a label from '0' on, counted from the last.
+// Labels of each operand and of the result. An axis behind an ellipsis is a label from '0' on, counted from
+// the last.
 struct Equation {
   std::vector<std::string> terms;
   std::string result;
 };
 
-// "a...b" over a tensor of rank r: the letters, with the ellipsis replaced by as many labels as it stands for.
+// "a...b" over a tensor of rank r: the letters, with the ellipsis replaced by as many labels as it stands
+// for.
 static Status expand(std::string& term, size_t rank, size_t& widest, std::string_view what) {
   const size_t dots = term.find("...");
   const size_t letters = term.size() - (dots == std::string::npos ? 0 : 3);
@@ -36,7 +38,8 @@ static Status expand(std::string& term, size_t rank, size_t& widest, std::string
 
 static Status check_letters(std::string_view text) {
   for (size_t k = 0; k < text.size(); ++k) {
-    if (text.substr(k, 3) == "...") k += 2;
+    if (text.substr(k, 3) == "...")
+      k += 2;
     else if (!std::isalpha(static_cast<unsigned char>(text[k]))) {
       return error(Code::invalid_model, "the equation has '{}', letters were expected", text[k]);
     }
@@ -56,7 +59,8 @@ static Result<Equation> parse(std::string text, std::span<const size_t> ranks) {
     from = comma + 1;
   }
   if (q.terms.size() != ranks.size()) {
-    return error(Code::invalid_model, "the equation '{}' has {} terms, there are {} operands", text, q.terms.size(), ranks.size());
+    return error(Code::invalid_model, "the equation '{}' has {} terms, there are {} operands", text,
+                 q.terms.size(), ranks.size());
   }
   size_t widest = 0;
   std::string seen;
@@ -65,7 +69,8 @@ static Result<Equation> parse(std::string text, std::span<const size_t> ranks) {
     for (char c : q.terms[t]) seen += c == '.' ? "" : std::string(1, c);
     SX_TRY(expand(q.terms[t], ranks[t], widest, "the term '" + q.terms[t] + "'"));
   }
-  if (arrow == std::string::npos) {  // letters that appear once, in alphabetical order, behind the broadcast axes
+  if (arrow ==
+      std::string::npos) {  // letters that appear once, in alphabetical order, behind the broadcast axes
     std::sort(seen.begin(), seen.end());
     for (char c : seen) result += std::count(seen.begin(), seen.end(), c) == 1 ? std::string(1, c) : "";
     result = "..." + result;
@@ -78,9 +83,11 @@ static Result<Equation> parse(std::string text, std::span<const size_t> ranks) {
     result.replace(dots, 3, labels);
   }
   for (char c : result) {
-    const bool known = std::any_of(q.terms.begin(), q.terms.end(), [c](auto& t) { return t.find(c) != std::string::npos; });
+    const bool known =
+        std::any_of(q.terms.begin(), q.terms.end(), [c](auto& t) { return t.find(c) != std::string::npos; });
     if (!known) return error(Code::invalid_model, "the result names axis '{}', which no operand has", c);
-    if (std::count(result.begin(), result.end(), c) > 1) return error(Code::invalid_model, "the result names axis '{}' twice", c);
+    if (std::count(result.begin(), result.end(), c) > 1)
+      return error(Code::invalid_model, "the result names axis '{}' twice", c);
   }
   q.result = std::move(result);
   return q;
@@ -125,7 +132,8 @@ static Result<std::vector<Axis>> axes_of(const Eval& e, const Equation& q) {
       for (size_t k = 0; k < q.terms[t].size(); ++k) {
         if (q.terms[t][k] != label || e.in(t).dims()[k] == 1) continue;
         const int64_t size = e.in(t).dims()[k];
-        if (axis.size != 1 && axis.size != size) return e.fail("one letter stands for sizes {} and {}", axis.size, size);
+        if (axis.size != 1 && axis.size != size)
+          return e.fail("one letter stands for sizes {} and {}", axis.size, size);
         axis.size = size;
         axis.strides[t] += strides[k];
       }
@@ -142,7 +150,8 @@ static Result<std::vector<Axis>> axes_of(const Eval& e, const Equation& q) {
 
 // Sums the products over axes [depth, end); `at` is where each operand stands.
 template <class T>
-static T sum_products(const std::vector<Axis>& axes, size_t depth, const std::vector<Reader<T>>& in, std::vector<int64_t>& at) {
+static T sum_products(const std::vector<Axis>& axes, size_t depth, const std::vector<Reader<T>>& in,
+                      std::vector<int64_t>& at) {
   if (depth == axes.size()) {
     T p = 1;
     for (size_t t = 0; t < in.size(); ++t) p = wrap_mul(p, in[t][size_t(at[t])]);

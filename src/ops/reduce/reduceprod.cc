@@ -10,7 +10,8 @@ static Status infer(Infer& i) {
   SX_TRY(infer_reduce(i));
   const std::vector<Dim>* e = i.elements(0);
   const Shape& made = i.out(0).shape;
-  const bool whole = made.known && (made.rank() == 0 || made.is_constant()) && i.rank_known(0) && i.rank(0) == 1;
+  const bool whole =
+      made.known && (made.rank() == 0 || made.is_constant()) && i.rank_known(0) && i.rank(0) == 1;
   if (!e || !whole || (made.rank() == 1 && !made.dims[0].is_constant(1))) return {};
   Dim product = 1;
   for (Dim d : *e) product = product * d;
