@@ -68,10 +68,11 @@ long calls_during(Session& session, std::vector<Feed>& feeds, int rounds) {
   return g_calls;
 }
 
-void check_warm(const char* model, std::vector<std::vector<Value>> inputs) {
+void check_warm(const char* model, std::vector<std::vector<Value>> inputs, const char* plugin = nullptr) {
   CAPTURE(model);
   SessionOptions options;
   options.threads = 2;
+  if (plugin) options.plugins = {plugin};
   auto session = session_of(model, options);
   std::vector<Feed> feeds;
   for (auto& in : inputs) feeds.push_back({std::move(in), std::vector<Value>(session->outputs().size())});
@@ -126,6 +127,13 @@ TEST_CASE("a warm run of an encoder allocates nothing, in any spelling") {
 TEST_CASE("a warm run with branches, recurrence and state allocates nothing") {
   check_warm("voice", {{filled({1, 64}, 0.1f), filled({2, 1, 16}, 0.1f), Value(Tensor::scalar_i64(16000))}});
   check_warm("voice_squeeze", {{filled({1, 16, 1}, 0.1f), filled({2, 1, 16}, 0.1f)}});
+}
+
+TEST_CASE("a warm run through a plugin's tables allocates nothing") {
+  for (const char* plugin : {SX_LOOPBACK, SX_TOY}) {
+    CAPTURE(plugin);
+    check_warm("residual_20", {{filled({1, 3, 32, 32}, 1)}}, plugin);
+  }
 }
 
 TEST_CASE("eight shapes in turn allocate nothing either") {

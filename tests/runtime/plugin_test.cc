@@ -7,8 +7,6 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <cstdlib>
-#include <new>
 #include <thread>
 
 #include "../../providers/toy/toy.h"
@@ -17,36 +15,6 @@
 
 using namespace sx;
 using namespace sx::testing;
-
-namespace {
-
-std::atomic<size_t> allocations{0};
-
-void* counted(size_t bytes, size_t alignment) noexcept {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  return std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
-}
-
-void* counted_or_throw(size_t bytes, size_t alignment) {
-  void* p = counted(bytes, alignment);
-  if (!p) throw std::bad_alloc();
-  return p;
-}
-
-}  // namespace
-
-void* operator new(size_t bytes) { return counted_or_throw(bytes, 16); }
-void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return counted(bytes, 16); }
-void* operator new(size_t bytes, std::align_val_t alignment) {
-  return counted_or_throw(bytes, size_t(alignment));
-}
-void* operator new(size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
-  return counted(bytes, size_t(alignment));
-}
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, size_t, std::align_val_t) noexcept { std::free(p); }
 
 namespace {
 
@@ -120,20 +88,6 @@ TEST_CASE("the cpu provider through the loopback gives the same bits") {
     CHECK(worst_error(b, c.expected) < 1e-4);
     CHECK(bit_equal(a, b));
     CHECK(share_of(*cpu, "cpu") == share_of(*loopback, "loopback"));
-  }
-}
-
-TEST_CASE("a warm run through the tables allocates nothing") {
-  for (const bool toy : {false, true}) {
-    CAPTURE(toy);
-    auto session = session_of("residual_20", toy ? with_toy() : with_loopback());
-    const ModelCase c = load_case("residual_20", *session);
-    std::vector<Value> outputs = run_all(*session, c.inputs);
-    REQUIRE(session->run(std::span<const Value>(c.inputs), std::span<Value>(outputs)).ok());
-    const size_t before = allocations.load();
-    const Status status = session->run(std::span<const Value>(c.inputs), std::span<Value>(outputs));
-    CHECK(allocations.load() == before);
-    CHECK(status.ok());
   }
 }
 
