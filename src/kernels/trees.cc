@@ -20,6 +20,7 @@ namespace {
 constexpr size_t kLanes = 8;  // rows, or trees, that are walked side by side
 constexpr size_t kBlockRows = 128;
 constexpr size_t kWideFeatures = 256, kWideTargets = 16;
+constexpr size_t kWideLeast = 24;  // so many rows cost as much to walk as a wide block
 
 template <bool kNan>
 bool goes_right(float x, float threshold, uint32_t feature) {
@@ -55,9 +56,12 @@ class TreeRun {
     auto* walk = SX_PICK(wide_trees);
     alignas(64) float x[kWideFeatures * kWideRows];
     alignas(64) float sums[kWideTargets * kWideRows];
-    for (; begin + kWideRows <= end; begin += kWideRows) {
-      for (size_t r = 0; r < kWideRows; ++r)
-        for (size_t f = 0; f < e_.features_; ++f) x[f * kWideRows + r] = x_[(begin + r) * stride_ + f];
+    while (end - begin >= kWideLeast) {
+      const size_t n = std::min(kWideRows, end - begin);
+      for (size_t r = 0; r < kWideRows; ++r) {
+        const float* row = x_ + (begin + std::min(r, n - 1)) * stride_;
+        for (size_t f = 0; f < e_.features_; ++f) x[f * kWideRows + r] = row[f];
+      }
       std::fill(sums, sums + e_.targets_ * kWideRows, 0.0f);
       for (const TreeEnsemble::Group& g : e_.groups_) {
         const WideTrees w = {e_.splits_.data() + g.splits,
@@ -72,9 +76,10 @@ class TreeRun {
                              e_.nan_left_};
         walk(&w);
       }
-      for (size_t r = 0; r < kWideRows; ++r)
+      for (size_t r = 0; r < n; ++r)
         for (size_t t = 0; t < e_.targets_; ++t) y_[(begin + r) * e_.targets_ + t] = sums[t * kWideRows + r];
-      finish(begin, kWideRows);
+      finish(begin, n);
+      begin += n;
     }
     if (begin < end) rows(begin, end);
   }
@@ -264,7 +269,7 @@ void trees_run(const TreeEnsemble& e, const float* x, size_t rows, size_t x_stri
                Parallel& parallel) {
   const TreeRun run(e, x, x_stride, y);
   // Both walks add the same numbers in the same order, so a row's result does not depend on its neighbours.
-  const bool wide = rows >= kWideRows && run.is_wide();
+  const bool wide = rows >= kWideLeast && run.is_wide();
   const size_t step = wide ? kWideRows : kLanes;
   // Some forty nanoseconds for eight steps of a tree.
   const size_t grain = std::max<size_t>(1, 8192 / (e.trees() + 1) / step);
