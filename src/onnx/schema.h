@@ -128,6 +128,7 @@ SX_SCHEMA(OptionalProto, v(1, "name", m.name) || v(2, "elem_type", m.elem_type) 
 #undef SX_SCHEMA
 
 // Every message type, for explicit instantiations: SX_EACH_MESSAGE(X) is X(StringStringEntryProto) …
+// clang-format off
 #define SX_EACH_MESSAGE(X)                                                                     \
   X(StringStringEntryProto)                                                                    \
   X(OperatorSetIdProto)                                                                        \
@@ -142,5 +143,6 @@ SX_SCHEMA(OptionalProto, v(1, "name", m.name) || v(2, "elem_type", m.elem_type) 
           X(ShardedDimProto) X(ShardingSpecProto) X(NodeDeviceConfigurationProto) X(NodeProto) \
               X(TensorAnnotation) X(GraphProto) X(TrainingInfoProto) X(FunctionProto)          \
                   X(DeviceConfigurationProto) X(ModelProto) X(SequenceProto) X(MapProto) X(OptionalProto)
+// clang-format on
 
 }  // namespace sx::onnx
