@@ -107,8 +107,9 @@ class ViewKernel final : public MoveKernel {
     auto ints = [&](size_t i, std::vector<int64_t>& v) {
       if (i >= in.size() || !in[i]->defined() || !in[i]->data) return false;
       auto list = ints_of(*in[i]);
-      if (list.ok()) v = std::move(list).value();
-      return list.ok();
+      if (!list.ok()) return false;
+      v = std::move(list).value();
+      return true;
     };
     for (size_t o = 0; o < out.size(); ++o) {
       if (!out[o]->defined()) continue;
