@@ -79,19 +79,21 @@ def measure(case: cases.Case, threads: int, seconds: float) -> dict:
             session.run(None, feed)
             single[engine] = time.perf_counter() - start
     samples: dict[str, list[float]] = {engine: [] for engine in ENGINES}
-    began, rounds = time.perf_counter(), 0
+    began, rounds, wall, work = time.perf_counter(), 0, 0.0, 0.0
     while rounds < 6 or time.perf_counter() - began < seconds:
         for engine in ENGINES if rounds % 2 == 0 else ENGINES[::-1]:
             time.sleep(0.003)  # the other engine's threads may still be spinning
             run = sessions[engine].run
             run(None, feeds[-1])
+            wall, work = wall - time.perf_counter(), work - time.process_time()
             for k in range(max(1, int(ROUND_SECONDS / single[engine]))):
                 feed = feeds[k % len(feeds)]
                 start = time.perf_counter()
                 run(None, feed)
                 samples[engine].append(time.perf_counter() - start)
+            wall, work = wall + time.perf_counter(), work + time.process_time()
         rounds += 1
-    return {engine: spread(times) for engine, times in samples.items()}
+    return {"had": work / wall, **{engine: spread(times) for engine, times in samples.items()}}
 
 
 def probe(case: cases.Case, threads: int, repetitions: int) -> dict:
@@ -160,7 +162,14 @@ def table(rows: list[dict], about: str) -> str:
         else:
             cells += [""] * 6
         lines.append(f"| {' | '.join(cells)} |")
-    measured = [row["ratio"] for row in rows if "ratio" in row]
+    busy = [row for row in rows if "time" in row and row["time"]["had"] < 0.9]
+    for row in busy:
+        had = row["time"]["had"]
+        lines += [
+            "",
+            f"{row['model']}, {row['threads']} threads: had its cores {had:.0%} of the time; do not trust it.",
+        ]
+    measured = [row["ratio"] for row in rows if "ratio" in row and row not in busy]
     if measured:
         lines += ["", f"Geometric mean of the time ratios: {statistics.geometric_mean(measured):.2f}x."]
     return "\n".join(lines) + "\n"

@@ -5,7 +5,8 @@ python tests/matrix.py [FOLDER ...] [--only NAME ...] [--json]: by default the s
 Ways: cpu at each vector level, without rules, with two threads, the reference, cpu through the C interface
 (loopback), and cpu mixed with the toy plugin. The error is max |y - truth| / max |truth| over all outputs.
 Fails if a way is off by more than 1e-4, or if cpu's error is more than twice onnxruntime's. Where onnx's own
-evaluator can run a model in float64, the truth itself is compared with it.
+evaluator can run a model in float64, the truth itself is compared with it. Plugins are looked for in the release build,
+or in the folder that SARDONYX_PLUGINS names.
 """
 
 import argparse
