@@ -402,7 +402,7 @@ std::string Writer::graph(const GraphProto& g, std::string name) {
 }
 
 std::string Writer::function(const FunctionProto& f, size_t i) {
-  const std::string name = format("function_{}", i);
+  std::string name = format("function_{}", i);
   std::string body = "    f = onnx.FunctionProto(" + arguments(f, {"node", "value_info"}) + ")\n";
   append_all<NodeProto>(body, "f", "node", f.node);
   append_all<ValueInfoProto>(body, "f", "value_info", f.value_info);

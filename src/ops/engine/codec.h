@@ -106,7 +106,7 @@ class Reader {
     decode<T>(t.type(), t.data(), 0, 1, size_, own_.data());
     data_ = own_.data();
   }
-  Reader(Reader&& o) = default;  // a moved vector keeps its memory
+  Reader(Reader&& o) noexcept = default;  // a moved vector keeps its memory
   size_t size() const { return size_; }
   const T* data() const { return data_; }
   const T& operator[](size_t i) const { return data_[i]; }
