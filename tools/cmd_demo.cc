@@ -2,6 +2,7 @@
 // sardonyx demo: the bundled digit classifier on a few pictures.
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 
 #include "base/format.h"
@@ -24,7 +25,7 @@ std::string picture_line(const float* pixels, size_t width, size_t row, float to
 
 std::string bar(double share, size_t width) {
   std::string text;
-  for (size_t i = 0; i < size_t(share * double(width) + 0.5); ++i) text += "█";
+  for (size_t i = 0; i < size_t(std::lround(share * double(width))); ++i) text += "█";
   return text;
 }
 

@@ -34,7 +34,7 @@ std::string memory_of(const Plan& plan, SlotId slot, const Slot& s) {
   if (s.kind == Slot::Kind::value) return "values";
   if (s.kind == Slot::Kind::late) return "recycled block";
   const Address& a = plan.addresses[slot];
-  const std::string bytes = bytes_text(double(contiguous_bytes(plan.views[slot])));
+  std::string bytes = bytes_text(double(contiguous_bytes(plan.views[slot])));
   switch (a.base) {
     case Address::Base::arena: return format("{} at {}", bytes, bytes_text(double(a.offset)));
     case Address::Base::output: return bytes + " in the output";

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "base/format.h"
 #include "graph/op.h"
@@ -102,7 +103,7 @@ class Profile final : public Command {
     for (const Line& l : lines) {
       const double share = sum > 0 ? l.seconds / sum : 0;
       std::string bar;
-      for (int i = 0; i < int(share * 30 + 0.5); ++i) bar += "█";
+      for (int i = 0; i < int(std::lround(share * 30)); ++i) bar += "█";
       table.row({std::string(size_t(l.depth) * 2, ' ') + shorten(escaped(l.step), 44), shorten(l.kernel, 44),
                  l.provider, time_text(l.seconds), format("{:.1f}%", share * 100),
                  out.paint(Style::accent, bar)});
