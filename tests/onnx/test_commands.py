@@ -4,6 +4,7 @@
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -81,6 +82,14 @@ def test_text_and_parse(path, tmp_path):
         tmp_path / "out.onnx"
     ).read_bytes()
     assert "line 1, column 1" in refused("parse", path, "-o", tmp_path / "x")
+
+
+def test_python(path, tmp_path):
+    script, out = tmp_path / "m.py", tmp_path / "out.onnx"
+    sardonyx("python", path, "-o", script)
+    assert (tmp_path / "m_tensors" / "w.npy").exists()
+    subprocess.run([sys.executable, script, out], check=True)
+    assert out.read_bytes() + UNKNOWN == path.read_bytes()
 
 
 def test_rename(path, tmp_path):
