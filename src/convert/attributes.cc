@@ -13,6 +13,7 @@ namespace {
 template <class T, class List, class Read>
 Result<AttrValue> read_list(const List& list, Read read) {
   std::vector<T> values;
+  values.reserve(list.size());
   for (const auto& item : list) {
     SX_ASSIGN(T value, read(item));
     values.push_back(std::move(value));
@@ -58,8 +59,8 @@ Result<AttrValue> Importer::import_attr(const onnx::AttributeProto& attr, const 
     case Kind::f: return AttrValue(float(attr.f));
     case Kind::i: return AttrValue(int64_t(attr.i));
     case Kind::s: return AttrValue(attr.s.str());
-    case Kind::floats: SX_TRY(attr.floats.check()); return AttrValue(attr.floats.values());
-    case Kind::ints: SX_TRY(attr.ints.check()); return AttrValue(attr.ints.values());
+    case Kind::floats: return AttrValue(attr.floats.values());  // the reader has checked them
+    case Kind::ints: return AttrValue(attr.ints.values());
     case Kind::strings:
       return read_list<std::string>(attr.strings,
                                     [](const onnx::Bytes& b) -> Result<std::string> { return b.str(); });

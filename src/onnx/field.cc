@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/field.h"
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
@@ -102,6 +103,18 @@ bool each_number(const NumberRuns::Run& run, F&& f) {
   return true;
 }
 
+// Bytes below 128: where varints end.
+size_t count_ends(std::span<const uint8_t> bytes) {
+  size_t n = 0, i = 0;
+  for (; i + 8 <= bytes.size(); i += 8) {
+    uint64_t eight = 0;
+    std::memcpy(&eight, bytes.data() + i, 8);
+    n += ((~eight >> 7 & 0x0101010101010101ull) * 0x0101010101010101ull) >> 56;
+  }
+  for (; i < bytes.size(); ++i) n += bytes[i] < 0x80;
+  return n;
+}
+
 template <class T>
 bool fixed_array(const NumberRuns::Run& run) {
   return run.form == NumberRuns::Form::native ||
@@ -132,8 +145,10 @@ size_t Numbers<T>::size() const {
   for (size_t i = 0; i < run_count(); ++i) {
     if (fixed_array<T>(run(i))) {
       n += run(i).bytes.size() / sizeof(T);
-    } else {
+    } else if (std::is_floating_point_v<T>) {
       each_number<T>(run(i), [&n](T) { ++n; });
+    } else {
+      n += count_ends(run(i).bytes.bytes()) / (run(i).form == Form::records ? 2 : 1);
     }
   }
   return n;
@@ -162,7 +177,7 @@ size_t Numbers<T>::decode(std::span<T> to) const {
 template <class T>
 std::vector<T> Numbers<T>::values() const {
   std::vector<T> v(size());
-  decode(v);
+  v.resize(std::min(v.size(), decode(v)));
   return v;
 }
 

@@ -170,6 +170,24 @@ struct FieldReader {
   }
 };
 
+// Repeated numbers are mostly written as records of one number each, all with the same tag of one byte: they
+// join the first. Of a field that is not repeated the last one counts, which is the one `record` then has.
+void take_equal_tags(const uint8_t*& p, const uint8_t* end, Record& record) {
+  if (record.payload - record.begin != 1) return;
+  const uint8_t tag = *record.begin;
+  while (p < end && *p == tag) {
+    const uint8_t* next = p + 1;
+    if (record.type == WireType::fixed32) {
+      if (end - next < 4) return;  // the next read says what is wrong
+      next += 4;
+    } else if (read_varint(next, end, record.value) != WireProblem::Kind::none) {
+      return;
+    }
+    record.payload = p + 1;
+    record.end = p = next;
+  }
+}
+
 template <class M>
 Status read_fields(Reading& reading, std::span<const uint8_t> bytes, M& m, int depth) {
   if (depth > kMaxDepth) {
@@ -182,6 +200,7 @@ Status read_fields(Reading& reading, std::span<const uint8_t> bytes, M& m, int d
   while (p < end) {
     const uint8_t* const begin = p;
     if (WireProblem problem = read_record(p, end, record)) return reading.fail(begin, describe(problem));
+    if (record.type == WireType::varint || record.type == WireType::fixed32) take_equal_tags(p, end, record);
     FieldReader reader{reading, record, depth, {}};
     Schema<M>::fields(reader, m);
     if (!reader.status.ok()) return std::move(reader.status);
