@@ -96,6 +96,7 @@ Status add_weights(TreeSpec& spec, const Attrs& attrs, const std::string& prefix
     if (child_of[near] < 0) order.emplace_back(uint32_t(~child_of[near]), uint32_t(k));
   }
   if (!std::is_sorted(order.begin(), order.end())) std::sort(order.begin(), order.end());
+  spec.weights.reserve(order.size());
   for (const auto& [at, entry] : order) {
     TreeLeaf& leaf = spec.leaves[at];
     if (leaf.count++ == 0) leaf.first = uint32_t(spec.weights.size());
@@ -147,6 +148,8 @@ Result<Forest> Forest::of_lists(const Attrs& attrs, const std::string& weights, 
   TreeSpec& spec = f.spec;
   spec.targets = targets;
   std::vector<int32_t> child_of(n);
+  spec.nodes.reserve(n / 2 + 1);
+  spec.leaves.reserve(n / 2 + 1);
   for (size_t k = 0; k < n; ++k) {
     if (modes[k] == "LEAF") {
       child_of[k] = ~int32_t(spec.leaves.size());
