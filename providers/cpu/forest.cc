@@ -58,11 +58,8 @@ class NodeIndex {
       std::stable_sort(order_.begin(), order_.end(), before);
   }
   Result<uint32_t> find(int64_t tree, int64_t id, size_t near) const {
-    const int64_t guess = int64_t(near) + id - ids_[near];
-    if (guess >= 0 && size_t(guess) < ids_.size() && trees_[size_t(guess)] == tree &&
-        ids_[size_t(guess)] == id) {
-      return uint32_t(guess);
-    }
+    const uint64_t guess = uint64_t(near) + uint64_t(id) - uint64_t(ids_[near]);
+    if (guess < ids_.size() && trees_[guess] == tree && ids_[guess] == id) return uint32_t(guess);
     const std::pair<int64_t, int64_t> wanted(tree, id);
     auto it = std::lower_bound(order_.begin(), order_.end(), wanted,
                                [&](uint32_t k, const auto& w) { return key(k) < w; });

@@ -13,6 +13,8 @@ namespace {
 
 using kernels::TreeAggregate;
 
+constexpr size_t kMostTargets = size_t{1} << 20;  // more are no model
+
 // [rows, cols]; one axis alone is one row, axes after the second are columns too.
 struct Columns {
   size_t rows = 1, cols = 1;
@@ -197,6 +199,7 @@ std::string regressor_refuses(const Site& site) {
   const Asked a = asked(site);
   if (a.aggregate >= std::size(kAggregates)) return "aggregate_function is unknown";
   if (a.post == Post::unknown) return "post_transform is unknown";
+  if (a.targets > kMostTargets) return format("there are {} targets", a.targets);
   const size_t base = floats_of(site.attrs(), "base_values").size();
   return base != 0 && base != a.targets ? format("{} base_values for {} targets", base, a.targets) : "";
 }
