@@ -91,7 +91,7 @@ Result<Tensor> read_strings(const NpyHeader& h, std::span<const uint8_t> data) {
   SX_ASSIGN(Tensor t, Tensor::allocate(DType::string, h.dims));
   const bool unicode = h.kind == 'U';
   std::vector<uint8_t> ordered;
-  if (h.fortran && h.dims.size() > 1) {
+  if (h.fortran && h.dims.size() > 1 && h.item_bytes > 0) {
     ordered.resize(data.size());
     copy_fortran(data.data(), h.dims, h.item_bytes, ordered.data());
     data = ordered;
