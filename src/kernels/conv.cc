@@ -89,6 +89,7 @@ void ConvPlan::plan_dense() {
   const size_t blocks = divide_up(in_group_, lanes);
   piece_ = blocked ? lanes : s.kernel_w;
   pieces_ = blocked ? taps * blocks : in_group_ * s.kernel_h;
+  steps_per_sum_ = std::max<size_t>(1, kSumLength / std::max<size_t>(1, piece_));
   k_blocks_ = inner_blocks(inner(), pieces_);
   in_place_ = blocked && taps == 1 && s.stride_h == 1 && s.stride_w == 1 && !padded;
   // A tail of channels between two taps, or spread taps of a plain line, are not whole pieces in memory.

@@ -78,7 +78,7 @@ class ConvPlan {
   size_t out_h_ = 0, out_w_ = 0;
   size_t in_group_ = 0, out_group_ = 0;  // channels of a group
   // A sum is made of pieces (taps times channel blocks, or plain kernel rows), some of them at a time.
-  size_t pieces_ = 0, piece_ = 0, k_blocks_ = 1;
+  size_t pieces_ = 0, piece_ = 0, k_blocks_ = 1, steps_per_sum_ = 1;
   size_t panels_ = 0, group_panels_ = 1, column_groups_ = 1;
   size_t row_blocks_ = 1;  // blocks of output positions, or of output lines
   bool lines_ = false;     // tiles stay within an output line, so that inner ones read the input in place

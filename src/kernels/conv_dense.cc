@@ -118,8 +118,7 @@ class ConvDense {
     if (!reads_in_place(rows)) {
       t.a = gathered(c, rows);
       t.a_row = static_cast<ptrdiff_t>(row_stride(c));
-      t.steps = 1;
-      t.inner = c.k1 - c.k0;
+      sum_in_pieces(t, c.k1 - c.k0, p_.steps_per_sum_ * p_.piece_);
       return;
     }
     const size_t unit = blocked_ ? lanes_ : 1;
@@ -133,6 +132,7 @@ class ConvDense {
     t.inner = p_.piece_;
     t.steps = (c.k1 - c.k0) / p_.piece_;
     t.last = (c.k1 - c.k0) % p_.piece_;
+    t.steps_per_sum = p_.steps_per_sum_;
   }
 
   // Few rows take several panels at once, so that there are sums enough to hide each other's latency.

@@ -15,7 +15,6 @@ class ConvPlain {
     args_.alpha = e_.alpha;
     args_.bias_scale = e_.bias_scale;
     args_.a_row = static_cast<ptrdiff_t>(copied_row_stride(p_.inner()));
-    args_.steps = 1;
     args_.c_row = args_.add_row = positions_;
     args_.c_vector = args_.add_vector = lanes_;
     clip_ = is_clip(e_, args_.low, args_.high);
@@ -47,7 +46,7 @@ class ConvPlain {
       const size_t at = (image * s_.out_channels + channel) * positions_ + b.first;
       TileArgs t = args_;
       t.a = o_.packed + channel * static_cast<size_t>(args_.a_row) + b.k0;
-      t.inner = b.k1 - b.k0;
+      sum_in_pieces(t, b.k1 - b.k0, kSumLength);
       t.b = b.to;
       t.c = o_.output + at;
       t.cols = b.cols;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "kernels/tile.h"
+
 namespace sx::kernels {
 
 inline size_t divide_up(size_t a, size_t b) { return (a + b - 1) / b; }
@@ -21,6 +23,14 @@ constexpr size_t kChunks = 48;                 // enough to balance any few thre
 inline size_t panels_per_chunk(size_t panels, size_t panel_work, size_t total_work) {
   const size_t wanted = std::max(kMinChunkWork, total_work / kChunks) / std::max<size_t>(1, panel_work);
   return std::min(std::max<size_t>(1, panels), divide_up(std::max<size_t>(1, wanted), 4) * 4);
+}
+
+// Rows of k values in one piece of memory, `length` of them to a sum.
+inline void sum_in_pieces(TileArgs& t, size_t k, size_t length) {
+  t.inner = length;
+  t.steps = k / length;
+  t.last = k % length;
+  t.steps_per_sum = 1;
 }
 
 }  // namespace sx::kernels

@@ -140,8 +140,7 @@ class GemmRun {
     TileArgs t = args_;
     t.a = a;
     t.a_row = static_cast<ptrdiff_t>(block.a_row);
-    t.steps = 1;
-    t.inner = block.k1 - block.k0;
+    sum_in_pieces(t, block.k1 - block.k0, kSumLength);
     t.b = b;
     t.b_panel = width_ * s_.k;
     t.c = block.c + row * s_.ldc + col;

@@ -12,11 +12,13 @@ namespace sx::kernels {
 // bias_row[i]))
 struct TileArgs {
   // A(i, k): the k-dimension comes in `steps` pieces of `inner` values, then one of `last` values (may be 0);
-  // row i of piece s begins at a + step_offset[s] + i * a_row (a alone when step_offset is null: one piece).
+  // row i of piece s begins at a + step_offset[s] + i * a_row (step_offset null: at a + s * inner + i *
+  // a_row). Each `steps_per_sum` pieces are summed for themselves, and those sums added: the rounding error
+  // grows with the root of the longest chain of additions.
   const float* a;
   ptrdiff_t a_row;
   const ptrdiff_t* step_offset;
-  size_t steps, inner, last;
+  size_t steps, inner, last, steps_per_sum;
   // B: panels of packed columns, [k][vectors of the panel]; b_panel floats between panels.
   const float* b;
   size_t b_panel;
@@ -32,6 +34,9 @@ struct TileArgs {
   float low, high;  // used when clip
   uint8_t clip, zero_tail;
 };
+
+// Values of the inner dimension that go into one sum: as short as costs nothing that can be measured.
+constexpr size_t kSumLength = 128;
 
 typedef void (*TileFn)(const TileArgs* args);
 

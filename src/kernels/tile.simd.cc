@@ -117,21 +117,40 @@ SX_INLINE void finish(Vec (&acc)[rows][count], const TileArgs& t) {
   });
 }
 
+// Adds what was set aside before.
+template <int rows, int count>
+SX_INLINE void add_total(Vec (&acc)[rows][count], const float* total) {
+  each<rows, count>([&](int i, int j) __attribute__((always_inline)) {
+    acc[i][j] += load(total + (size_t)(i * count + j) * kLanes);
+  });
+}
+
 template <int rows, int vectors, int panels>
 static void tile(const TileArgs* args) {
+  constexpr int kCount = vectors * panels;
   const TileArgs& t = *args;
-  Vec acc[rows][vectors * panels];
-  each<rows, vectors * panels>([&](int i, int j) __attribute__((always_inline)) { acc[i][j] = zero(); });
+  Vec acc[rows][kCount];
+  each<rows, kCount>([&](int i, int j) __attribute__((always_inline)) { acc[i][j] = zero(); });
+  alignas(64) float total[rows * kCount * kLanes];  // of the sums before this one
   const float* b = t.b;
-  for (size_t s = 0; s < t.steps; ++s) {
-    const float* a = t.step_offset ? t.a + t.step_offset[s] : t.a;
-    b = accumulate<rows, vectors, panels>(acc, a, t.a_row, b, t.b_panel, t.inner);
+  const size_t steps = t.steps + (t.last != 0);
+  size_t next_sum = t.steps_per_sum;
+  bool several = false;
+  for (size_t s = 0; s < steps; ++s) {
+    if (s == next_sum) {
+      if (several) add_total(acc, total);
+      each<rows, kCount>([&](int i, int j) __attribute__((always_inline)) {
+        store(total + (size_t)(i * kCount + j) * kLanes, acc[i][j]);
+        acc[i][j] = zero();
+      });
+      next_sum += t.steps_per_sum;
+      several = true;
+    }
+    const float* a = t.a + (t.step_offset ? t.step_offset[s] : (ptrdiff_t)(s * t.inner));
+    b = accumulate<rows, vectors, panels>(acc, a, t.a_row, b, t.b_panel, s < t.steps ? t.inner : t.last);
   }
-  if (t.last) {
-    const float* a = t.step_offset ? t.a + t.step_offset[t.steps] : t.a;
-    accumulate<rows, vectors, panels>(acc, a, t.a_row, b, t.b_panel, t.last);
-  }
-  finish<rows, vectors * panels>(acc, t);
+  if (several) add_total(acc, total);
+  finish<rows, kCount>(acc, t);
 }
 
 #if defined(SX_ISA_avx512)
