@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 want=${1:-base}
 base_packages=(g++ cmake ninja-build ccache python3 python3-venv python3-dev
-  libfmt-dev libcli11-dev doctest-dev libdeflate-dev libzstd-dev libxxhash-dev libsimdjson-dev
+  libfmt-dev doctest-dev libdeflate-dev libzstd-dev libxxhash-dev libsimdjson-dev
   libre2-dev libutf8proc-dev)
 check_packages=(clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev qemu-user-static)
 case "$want" in

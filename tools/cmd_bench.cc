@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // sardonyx bench: how long a model takes to load and to run, and how much memory it needs.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -31,13 +30,14 @@ class Bench final : public Command {
  public:
   Bench() {
     name = "bench";
+    group = Group::run;
     summary = "time loading and running a model";
     example = "sardonyx bench model.onnx --random --dim batch=8 --seconds 5";
   }
-  void options(CLI::App& app) override {
-    session_.add(app);
-    inputs_.add(app);
-    app.add_option("--seconds", seconds_, "how long to measure");
+  void options(Options& o) override {
+    session_.add(o);
+    inputs_.add(o);
+    o.value("--seconds", "S", seconds_, "how long to measure");
   }
   Outcome run(const Common& common, Terminal& out) override {
     auto options = session_.options(common);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // sardonyx copy: reads a model and writes it, byte for byte unless told to change how it is stored.
-#include <CLI/CLI.hpp>
-
 #include "base/format.h"
 #include "command.h"
 #include "json.h"
@@ -14,20 +12,24 @@ class Copy final : public Command {
  public:
   Copy() {
     name = "copy";
+    group = Group::edit;
     summary = "read a model and write it, with its data where you want it";
     example = "sardonyx copy big.onnx -o copy/big.onnx --external weights.bin";
   }
-  void options(CLI::App& app) override {
-    app.add_option("model", model_, "the model to read; - for standard input")->required();
-    app.add_option("-o,--output", out_, "the model to write; - for standard output")->required();
-    auto* one =
-        app.add_option("--external", store_.location, "put tensor data into this file beside the model");
-    auto* each = app.add_flag("--split", split_, "put each tensor into a file of its own")->excludes(one);
-    app.add_flag("--inside", inside_, "put all tensor data into the model")->excludes(one)->excludes(each);
-    app.add_option("--smallest", store_.smallest, "tensors of fewer bytes stay in the model (default 1024)");
-    app.add_flag("--checksum", store_.checksum, "write checksums of the data files");
-    app.add_flag("--canonical", store_.write.canonical, "fields in order, without unknown ones");
-    app.add_flag("--one-file", store_.allow_large, "do not move data out of a model of more than 2 GB");
+  void options(Options& o) override {
+    o.argument("MODEL", model_, "the model to read; - for standard input").is(Takes::model);
+    o.value("-o,--output", "MODEL", out_, "the model to write; - for standard output")
+        .is(Takes::new_file)
+        .required();
+    o.value("--external", "FILE", store_.location, "put tensor data into this file beside the model");
+    o.flag("--split", split_, "put each tensor into a file of its own").not_with("--external");
+    o.flag("--inside", inside_, "put all tensor data into the model")
+        .not_with("--external")
+        .not_with("--split");
+    o.value("--smallest", "BYTES", store_.smallest, "smaller tensors stay in the model");
+    o.flag("--checksum", store_.checksum, "write checksums of the data files");
+    o.flag("--canonical", store_.write.canonical, "fields in order, without unknown ones");
+    o.flag("--one-file", store_.allow_large, "do not move data out of a model of more than 2 GB");
   }
   Outcome run(const Common& common, Terminal& out) override {
     using Data = onnx::StoreOptions::Data;

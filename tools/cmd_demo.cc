@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // sardonyx demo: the bundled digit classifier on a few pictures.
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -33,12 +32,13 @@ class Demo final : public Command {
  public:
   Demo() {
     name = "demo";
+    group = Group::run;
     summary = "recognise a few handwritten digits with the bundled model";
     example = "sardonyx demo";
   }
-  void options(CLI::App& app) override {
-    app.add_option("--folder", folder_, "where digits.onnx and its pictures lie");
-    app.add_option("--picture", picture_, "which sample, such as 3 (default: all of them)");
+  void options(Options& o) override {
+    o.value("--folder", "DIR", folder_, "where digits.onnx and its pictures lie").is(Takes::folder);
+    o.value("--picture", "N", picture_, "which sample, such as 3; all of them unless said");
   }
 
   Outcome run(const Common& common, Terminal& out) override {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // sardonyx explain: what will run, on whom, how it lies in memory, what was fused, and why not otherwise.
-#include <CLI/CLI.hpp>
-
 #include "base/cpu.h"
 #include "base/format.h"
 #include "graph/op.h"
@@ -81,11 +79,11 @@ class Explain final : public Command {
     summary = "what will run, on whom, and why not otherwise";
     example = "sardonyx explain model.onnx --dim batch=1";
   }
-  void options(CLI::App& app) override {
-    session_.add(app);
-    inputs_.add(app);
-    app.add_flag("--why", why_, "print for each step what each provider said");
-    app.add_flag("--rules", rules_, "print the rewrites that were applied");
+  void options(Options& o) override {
+    session_.add(o);
+    inputs_.add(o);
+    o.flag("--why", why_, "print for each step what each provider said");
+    o.flag("--rules", rules_, "print the rewrites that were applied");
   }
   Outcome run(const Common& common, Terminal& out) override {
     auto options = session_.options(common);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // sardonyx external: the data files beside a model: listed, verified, packed, split, taken inside.
-#include <CLI/CLI.hpp>
-
 #include "base/format.h"
 #include "command.h"
 #include "json.h"
@@ -14,19 +12,19 @@ class External final : public Command {
  public:
   External() {
     name = "external";
+    group = Group::edit;
     summary = "list, verify, pack or split the data files of a model";
     example = "sardonyx external model.onnx --pack weights.bin -o packed.onnx";
   }
-  void options(CLI::App& app) override {
-    app.add_option("model", model_, "the model to read")->required();
-    app.add_flag("--verify", verify_, "compare the checksums too");
-    auto* pack =
-        app.add_option("--pack", store_.location, "gather all data in this file beside the new model");
-    auto* split = app.add_flag("--split", split_, "a file for each tensor")->excludes(pack);
-    app.add_flag("--inside", inside_, "take all data into the model")->excludes(pack)->excludes(split);
-    app.add_option("--smallest", store_.smallest, "tensors of fewer bytes stay in the model (default 1024)");
-    app.add_flag("--checksum", store_.checksum, "write checksums of the data files");
-    app.add_option("-o,--output", out_, "the model to write");
+  void options(Options& o) override {
+    o.argument("MODEL", model_, "the model to read").is(Takes::model);
+    o.flag("--verify", verify_, "compare the checksums too");
+    o.value("--pack", "FILE", store_.location, "gather all data in this file beside the new model");
+    o.flag("--split", split_, "a file for each tensor").not_with("--pack");
+    o.flag("--inside", inside_, "take all data into the model").not_with("--pack").not_with("--split");
+    o.value("--smallest", "BYTES", store_.smallest, "smaller tensors stay in the model");
+    o.flag("--checksum", store_.checksum, "write checksums of the data files");
+    o.value("-o,--output", "MODEL", out_, "the model to write").is(Takes::new_file);
   }
   Outcome run(const Common& common, Terminal& out) override {
     using Data = onnx::StoreOptions::Data;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // sardonyx info: what a model is, from its file alone: nothing is run, no payload is read.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 
@@ -88,9 +87,9 @@ class Info final : public Command {
     summary = "what a model is: inputs, outputs, operators, parameters";
     example = "sardonyx info model.onnx";
   }
-  void options(CLI::App& app) override {
-    app.add_option("model", model_, "the model to read; - for standard input")->required();
-    app.add_option("--top", top_, "how many operators and tensors to list (default 10)");
+  void options(Options& o) override {
+    o.argument("MODEL", model_, "the model to read; - for standard input").is(Takes::model);
+    o.value("--top", "N", top_, "how many operators and tensors to list");
   }
   Outcome run(const Common& common, Terminal& out) override {
     auto model = open_model(model_);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // sardonyx metadata: the key-value pairs of a model, shown and changed.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "base/format.h"
@@ -15,15 +14,16 @@ class Metadata final : public Command {
  public:
   Metadata() {
     name = "metadata";
+    group = Group::edit;
     summary = "show, set or delete the metadata of a model";
     example = "sardonyx metadata model.onnx --set author=me --delete draft -o model2.onnx";
   }
-  void options(CLI::App& app) override {
-    app.add_option("model", model_, "the model to read; - for standard input")->required();
-    app.add_option("--get", get_, "print the value of this key");
-    app.add_option("--set", set_, "KEY=VALUE, as often as needed")->take_all();
-    app.add_option("--delete", delete_, "KEY, as often as needed")->take_all();
-    target_.add(app);
+  void options(Options& o) override {
+    o.argument("MODEL", model_, "the model to read; - for standard input").is(Takes::model);
+    o.value("--get", "KEY", get_, "print the value of this key");
+    o.value("--set", "KEY=VALUE", set_, "add this entry, or change it");
+    o.value("--delete", "KEY", delete_, "take this entry out");
+    target_.add(o);
   }
   Outcome run(const Common& common, Terminal& out) override {
     const bool edit = !set_.empty() || !delete_.empty();

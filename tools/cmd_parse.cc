@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // sardonyx parse: a model from ONNX text.
-#include <CLI/CLI.hpp>
-
 #include "base/format.h"
 #include "command.h"
 #include "model_file.h"
@@ -14,12 +12,15 @@ class Parse final : public Command {
  public:
   Parse() {
     name = "parse";
+    group = Group::edit;
     summary = "make a model from ONNX text";
     example = "sardonyx parse model.txt -o model.onnx";
   }
-  void options(CLI::App& app) override {
-    app.add_option("text", text_, "the text to read; - for standard input")->required();
-    app.add_option("-o,--output", out_, "the model to write; - for standard output")->required();
+  void options(Options& o) override {
+    o.argument("TEXT", text_, "the text to read; - for standard input").is(Takes::file);
+    o.value("-o,--output", "MODEL", out_, "the model to write; - for standard output")
+        .is(Takes::new_file)
+        .required();
   }
   Outcome run(const Common&, Terminal& out) override {
     auto file = open_file(text_);

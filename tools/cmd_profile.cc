@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // sardonyx profile: where the time of a run goes, step by step.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -38,14 +37,15 @@ class Profile final : public Command {
  public:
   Profile() {
     name = "profile";
+    group = Group::run;
     summary = "where the time of a run goes, step by step";
     example = "sardonyx profile model.onnx --random --top 20";
   }
-  void options(CLI::App& app) override {
-    session_.add(app);
-    inputs_.add(app);
-    app.add_option("--runs", runs_, "how many runs to average")->check(CLI::PositiveNumber);
-    app.add_option("--top", top_, "only the steps that take longest");
+  void options(Options& o) override {
+    session_.add(o);
+    inputs_.add(o);
+    o.value("--runs", "N", runs_, "how many runs to average").at_least_one();
+    o.value("--top", "N", top_, "only the steps that take longest");
   }
   Outcome run(const Common& common, Terminal& out) override {
     auto options = session_.options(common);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // sardonyx python: a model as a Python script that rebuilds it with the onnx package.
-#include <CLI/CLI.hpp>
 #include <filesystem>
 
 #include "base/format.h"
@@ -19,12 +18,13 @@ class Python final : public Command {
     summary = "write a Python script that rebuilds the model with the onnx package";
     example = "sardonyx python model.onnx -o model.py && python model.py rebuilt.onnx";
   }
-  void options(CLI::App& app) override {
-    app.add_option("model", model_, "the model to read; - for standard input")->required();
-    app.add_option("-o,--output", out_,
-                   "the script to write; large tensors go to the folder SCRIPT_tensors beside it")
-        ->required();
-    app.add_option("--largest", largest_, "tensors of more elements go beside the script (default 64)");
+  void options(Options& o) override {
+    o.argument("MODEL", model_, "the model to read; - for standard input").is(Takes::model);
+    o.value("-o,--output", "SCRIPT", out_,
+            "the script to write; large tensors go to the folder SCRIPT_tensors beside it")
+        .is(Takes::new_file)
+        .required();
+    o.value("--largest", "N", largest_, "tensors of more elements go beside the script");
   }
   Outcome run(const Common&, Terminal& out) override {
     auto model = open_model(model_);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // sardonyx rename: values, nodes and symbolic dimensions get other names.
-#include <CLI/CLI.hpp>
-
 #include "base/format.h"
 #include "command.h"
 #include "model_file.h"
@@ -14,17 +12,18 @@ class RenameCommand final : public Command {
  public:
   RenameCommand() {
     name = "rename";
+    group = Group::edit;
     summary = "rename values, inputs, outputs, nodes and dimensions";
     example = "sardonyx rename model.onnx --input x=image --dim N=batch -o renamed.onnx";
   }
-  void options(CLI::App& app) override {
-    app.add_option("model", model_, "the model to read; - for standard input")->required();
-    app.add_option("--value", values_, "OLD=NEW, as often as needed")->take_all();
-    app.add_option("--input", inputs_, "OLD=NEW of an input of the model")->take_all();
-    app.add_option("--output-name", outputs_, "OLD=NEW of an output of the model")->take_all();
-    app.add_option("--node", nodes_, "OLD=NEW")->take_all();
-    app.add_option("--dim", dims_, "OLD=NEW of a symbolic dimension")->take_all();
-    target_.add(app);
+  void options(Options& o) override {
+    o.argument("MODEL", model_, "the model to read; - for standard input").is(Takes::model);
+    o.value("--value", "OLD=NEW", values_, "any value");
+    o.value("--input", "OLD=NEW", inputs_, "an input of the model");
+    o.value("--output-name", "OLD=NEW", outputs_, "an output of the model");
+    o.value("--node", "OLD=NEW", nodes_, "a node");
+    o.value("--dim", "OLD=NEW", dims_, "a symbolic dimension");
+    target_.add(o);
   }
   Outcome run(const Common&, Terminal& out) override {
     using What = onnx::Rename::What;

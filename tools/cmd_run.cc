@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // sardonyx run: feeds a model and shows or stores what comes out.
-#include <CLI/CLI.hpp>
 #include <chrono>
 
 #include "base/format.h"
@@ -15,16 +14,17 @@ class Run final : public Command {
  public:
   Run() {
     name = "run";
+    group = Group::run;
     summary = "run a model on files or random inputs";
     example = "sardonyx run model.onnx --input image=picture.npy -o result.npz";
   }
-  void options(CLI::App& app) override {
-    session_.add(app);
-    inputs_.add(app);
-    app.add_option("--output-dir", folder_, "write each output as a file into this folder");
-    app.add_option("-o,--output", archive_, "write the outputs into this .npz file");
-    app.add_option("--tap", taps_, "also give this value from inside the graph")->allow_extra_args(false);
-    app.add_option("--timeout", timeout_, "give up after this many seconds");
+  void options(Options& o) override {
+    session_.add(o);
+    inputs_.add(o);
+    o.value("--output-dir", "DIR", folder_, "write each output as a file into this folder").is(Takes::folder);
+    o.value("-o,--output", "FILE.npz", archive_, "write the outputs into this file").is(Takes::new_file);
+    o.value("--tap", "NAME", taps_, "also give this value from inside the graph");
+    o.value("--timeout", "S", timeout_, "give up after this many seconds");
   }
   Outcome run(const Common& common, Terminal& out) override {
     auto options = session_.options(common);

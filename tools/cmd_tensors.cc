@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // sardonyx tensors: every stored tensor of a model, checked; one taken out or put in.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -57,16 +56,19 @@ class Tensors final : public Command {
  public:
   Tensors() {
     name = "tensors";
+    group = Group::edit;
     summary = "list and check the tensors of a model; take one out, put one in";
     example = "sardonyx tensors model.onnx --statistics --sort";
   }
-  void options(CLI::App& app) override {
-    app.add_option("model", model_, "the model to read; - for standard input")->required();
-    app.add_flag("--statistics", statistics_, "least, most, mean, deviation, zeros, what is not finite");
-    app.add_flag("--sort", sort_, "the largest first");
-    app.add_option("--extract", extract_, "the name of a tensor to write as .npy (or .pb) to -o");
-    app.add_option("--replace", replace_, "NAME=FILE.npy: put these elements in; the new model goes to -o");
-    target_.add(app);
+  void options(Options& o) override {
+    o.argument("MODEL", model_, "the model to read; - for standard input").is(Takes::model);
+    o.flag("--statistics", statistics_, "least, most, mean, deviation, zeros, what is not finite");
+    o.flag("--sort", sort_, "the largest first");
+    o.value("--extract", "NAME", extract_, "write this tensor as .npy (or .pb) to -o");
+    o.value("--replace", "NAME=FILE", replace_,
+            "put the elements of this .npy file in; the new model goes to -o")
+        .is(Takes::named_file);
+    target_.add(o);
   }
   Outcome run(const Common& common, Terminal& out) override {
     const bool change = !extract_.empty() || !replace_.empty();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // sardonyx test: runs every model that has test_data_set_* folders beside it and compares.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -74,22 +73,25 @@ class Test final : public Command {
  public:
   Test() {
     name = "test";
+    group = Group::run;
     summary = "run models beside their test data and compare";
     example = "sardonyx test models/ --provider reference";
   }
-  void options(CLI::App& app) override {
-    app.add_option("folders", folders_, "folders to search for models with test_data_set_* beside them")
-        ->required();
-    session_.add(app, false);
-    app.add_option("--eval", eval_, "f64: evaluate the records in float64 instead of running a session")
-        ->check(CLI::IsMember({"f64", "f32"}));
-    app.add_flag("--truth", truth_, "also compare with the float64 evaluation and print that error");
-    app.add_option("--rtol", tolerance_.relative, "relative tolerance");
-    app.add_option("--atol", tolerance_.absolute, "absolute tolerance");
-    app.add_option("--of-largest", tolerance_.of_largest, "or this much of the largest expected element");
-    app.add_option("--filter", filter_, "only cases whose name contains this");
-    app.add_option("--skip", skip_file_,
-                   "a file of case names that may fail, each followed by # and the reason");
+  void options(Options& o) override {
+    o.argument("DIR", folders_, "folders to search for models with test_data_set_* beside them")
+        .is(Takes::path);
+    session_.add(o, false);
+    o.value("--eval", "TYPE", eval_,
+            "evaluate the operators' records in this type instead of running a session")
+        .one_of({"f64", "f32"});
+    o.flag("--truth", truth_, "also compare with the float64 evaluation and print that error");
+    o.value("--rtol", "X", tolerance_.relative, "relative tolerance");
+    o.value("--atol", "X", tolerance_.absolute, "absolute tolerance");
+    o.value("--of-largest", "X", tolerance_.of_largest, "or this much of the largest expected element");
+    o.value("--filter", "TEXT", filter_, "only cases whose name contains this");
+    o.value("--skip", "FILE", skip_file_,
+            "case names that may fail, one a line, each followed by # and the reason")
+        .is(Takes::file);
   }
 
   Outcome run(const Common& common, Terminal& out) override {

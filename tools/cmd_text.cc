@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // sardonyx text: a model as ONNX text.
-#include <CLI/CLI.hpp>
-
 #include "command.h"
 #include "json.h"
 #include "model_file.h"
@@ -14,15 +12,15 @@ class TextCommand final : public Command {
  public:
   TextCommand() {
     name = "text";
-    summary = "print a model as ONNX text, which `sardonyx parse` and onnx.parser read";
+    summary = "print a model as ONNX text";
     example = "sardonyx text model.onnx --largest 16";
   }
-  void options(CLI::App& app) override {
-    app.add_option("model", model_, "the model to read; - for standard input")->required();
-    app.add_option("-o,--output", out_, "the file to write (default: standard output)");
-    app.add_option("--largest", options_.largest_tensor,
-                   "leave out the elements of tensors with more than this many");
-    app.add_flag("--plain", plain_, "without the comments that say what ONNX text cannot");
+  void options(Options& o) override {
+    o.argument("MODEL", model_, "the model to read; - for standard input").is(Takes::model);
+    o.value("-o,--output", "FILE", out_, "the file to write; - for standard output").is(Takes::new_file);
+    o.value("--largest", "N", options_.largest_tensor,
+            "leave out the elements of tensors with more than this many");
+    o.flag("--plain", plain_, "without the comments that say what ONNX text cannot");
   }
   Outcome run(const Common& common, Terminal& out) override {
     auto model = open_model(model_);

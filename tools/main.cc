@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command-line program: finds the verb, reads its flags, runs it, turns its outcome into an exit status.
-#include <CLI/CLI.hpp>
+// The command-line program: finds the verb, reads its options, runs it, turns its outcome into an exit
+// status.
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <memory>
+#include <cstdlib>
+#include <cstring>
 
-#include "base/cancel.h"
 #include "base/format.h"
 #include "command.h"
+#include "pages.h"
 
 #define SX_ITEM(name)              \
   namespace sx::tools::commands {  \
@@ -28,14 +33,6 @@ extern "C" void on_interrupt(int) {
   g_interrupt.request();
 }
 
-std::vector<std::unique_ptr<Command>> all_commands() {
-  std::vector<std::unique_ptr<Command>> list;
-#define SX_ITEM(name) list.push_back(commands::name());
-#include "command_list.inc"
-#undef SX_ITEM
-  return list;
-}
-
 void print_error(Terminal& out, const Status& status) {
   std::string text;
   for (auto it = status.context().rbegin(); it != status.context().rend(); ++it) text += escaped(*it) + ": ";
@@ -44,38 +41,24 @@ void print_error(Terminal& out, const Status& status) {
   for (size_t end; (end = rest.find('\n')) != std::string_view::npos; rest.remove_prefix(end + 1)) {
     text += escaped(rest.substr(0, end)) + "\n";
   }
-  out.note(out.paint(Style::bad, "error: ") + text + escaped(rest));
+  out.note(out.paint_error(Style::bad, "error: ") + text + escaped(rest));
   if (!status.advice().empty()) out.note(status.advice());
 }
 
-size_t distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t up = row[j];
-      row[j] = std::min({up + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-      diagonal = up;
-    }
+int unknown_verb(Terminal& out, const std::string& verb, const Commands& commands) {
+  std::vector<std::string> names;
+  for (const auto& c : commands) names.push_back(c->name);
+  struct stat st {};
+  if (verb.ends_with(".onnx") || (::stat(verb.c_str(), &st) == 0 && S_ISREG(st.st_mode))) {
+    print_error(out, error(Code::invalid_argument, "'{}' is a file; say first what to do with it", verb)
+                         .advise(format("As in `sardonyx info {}`; `sardonyx --help` lists the verbs.",
+                                        escaped(verb))));
+    return kUsage;
   }
-  return row[b.size()];
-}
-
-int unknown_verb(Terminal& out, const std::string& verb,
-                 const std::vector<std::unique_ptr<Command>>& commands) {
-  std::string near;
-  size_t best = 3;
-  for (const auto& c : commands) {
-    if (const size_t d = distance(verb, c->name); d < best) {
-      best = d;
-      near = c->name;
-    }
-  }
-  out.note(format("error: there is no verb '{}'{}", escaped(verb),
-                  near.empty() ? "" : format("; did you mean '{}'?", near)));
-  out.note("`sardonyx --help` lists the verbs.");
+  const std::string near = nearest(verb, names);
+  print_error(out, error(Code::invalid_argument, "there is no verb '{}'{}", verb,
+                         near.empty() ? "" : format("; did you mean '{}'?", near))
+                       .advise("`sardonyx --help` lists the verbs."));
   return kUsage;
 }
 
@@ -85,54 +68,92 @@ int exit_status(const Outcome& outcome) {
   return kFailed;
 }
 
+// A reader that has seen enough, as head, is no error.
+bool flush_output(Terminal& out) {
+  if ((std::fflush(stdout) == 0 && !std::ferror(stdout)) || errno == EPIPE) return true;
+  print_error(out, error(Code::io, "cannot write to standard output: {}", std::strerror(errno)));
+  return false;
+}
+
+bool asks_for_help(const std::vector<std::string>& words) {
+  for (const std::string& w : words) {
+    if (w == "--") return false;
+    if (w == "--help" || w == "-h") return true;
+  }
+  return false;
+}
+
+int run_verb(Command& command, const std::vector<std::string>& words, Terminal& out) {
+  if (asks_for_help(words)) {
+    out.print(verb_help(command, out));
+    return kDone;
+  }
+  Options options;
+  Common common;
+  command.options(options);
+  common.add(options);
+  if (Status s = options.parse(words); !s.ok()) {
+    out.choose_color(common.color);
+    print_error(out, std::move(s).in(command.name));
+    out.note(format("Usage: {}\n`sardonyx {} --help` explains.", usage_line(command, options), command.name));
+    return kUsage;
+  }
+  out.choose_color(common.color);
+  out.quiet = common.quiet;
+  Status missing = options.check_files();
+  const Outcome outcome = missing.ok() ? command.run(common, out) : refuse(std::move(missing));
+  out.end_progress();
+  if (!outcome.status.ok()) print_error(out, outcome.status);
+  if (!flush_output(out) && outcome.exit == kDone && !g_interrupted) return kFailed;
+  return exit_status(outcome);
+}
+
 int run(int argc, char** argv) {
   Terminal out;
-  Common common;
-  CLI::App app("Sardonyx: read, check, show, run and measure ONNX models.", "sardonyx");
-  app.set_version_flag("--version", "sardonyx " SX_VERSION);
-  app.require_subcommand(0, 1);
-  app.footer(
-      "Try:  sardonyx demo        (the bundled digit classifier)\n      sardonyx run MODEL.onnx --random\n"
-      "      sardonyx VERB --help");
-  auto commands = all_commands();
-  std::vector<CLI::App*> subs;
-  for (auto& c : commands) {
-    CLI::App* sub = app.add_subcommand(c->name, c->summary);
-    sub->add_flag("--json", common.json, "one JSON document on standard output");
-    sub->add_flag("--quiet", common.quiet, "only what was asked for");
-    sub->add_option("--color", common.color, "auto, always or never")
-        ->check(CLI::IsMember({"auto", "always", "never"}));
-    sub->add_option("--threads", common.threads, "threads to use (default: as many as this process may)");
-    sub->footer("Example:\n  " + c->example);
-    c->options(*sub);
-    subs.push_back(sub);
+  out.choose_color("auto");
+  const Commands commands = all_commands();
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (!words.empty() && words[0] == "help") {  // help VERB is VERB --help
+    words.erase(words.begin());
+    words.emplace_back("--help");
   }
-  if (argc > 1 && argv[1][0] != '-') {
-    const std::string verb = argv[1];
-    if (std::none_of(commands.begin(), commands.end(), [&](auto& c) { return c->name == verb; })) {
-      return unknown_verb(out, verb, commands);
-    }
+  if (words.empty() || words[0] == "--help" || words[0] == "-h") {
+    out.print(program_help(commands, out));
+    return kDone;
   }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? kDone : kUsage;
+  if (words[0] == "--version" || words[0] == "-V") {
+    out.line(format("sardonyx {}", version()));
+    return kDone;
   }
-  for (size_t i = 0; i < commands.size(); ++i) {
-    if (!subs[i]->parsed()) continue;
-    out.choose_color(common.color);
-    out.quiet = common.quiet;
-    const Outcome outcome = commands[i]->run(common, out);
-    out.end_progress();
-    if (!outcome.status.ok()) print_error(out, outcome.status);
-    std::fflush(stdout);
-    return exit_status(outcome);
+  const std::string verb = words[0];
+  if (verb.starts_with('-')) {
+    print_error(out, error(Code::invalid_argument, "the verb comes first; found the option '{}'", verb)
+                         .advise("As in `sardonyx info MODEL.onnx`; `sardonyx --help` lists the verbs."));
+    return kUsage;
   }
-  out.print(app.help());
-  return kDone;
+  words.erase(words.begin());
+  for (const auto& c : commands) {
+    if (c->name == verb) return run_verb(*c, words, out);
+  }
+  return unknown_verb(out, verb, commands);
 }
 
 }  // namespace
+
+Commands all_commands() {
+  Commands list;
+#define SX_ITEM(name) list.push_back(commands::name());
+#include "command_list.inc"
+#undef SX_ITEM
+  return list;
+}
+
+void Common::add(Options& o) {
+  o.flag("--json", json, "one JSON document on standard output");
+  o.flag("--quiet", quiet, "only what was asked for");
+  o.value("--color", "WHEN", color, "colours").one_of({"auto", "always", "never"});
+  o.value("--threads", "N", threads, "threads to use; as many as this process may unless said");
+}
 
 Outcome done(int exit) { return {{}, exit}; }
 Outcome refuse(Status status) { return {std::move(status), kRefused}; }

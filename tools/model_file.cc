@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model_file.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "base/format.h"
@@ -37,11 +36,10 @@ Status save_text(const std::string& path, std::string_view text) {
   return file.commit();
 }
 
-void Target::add(CLI::App& app) {
-  auto* file = app.add_option("-o,--output", out, "the model to write; - for standard output");
-  app.add_flag("--in-place", in_place,
-               "change the model itself, quickly where the lengths of the texts allow")
-      ->excludes(file);
+void Target::add(Options& o) {
+  o.value("-o,--output", "FILE", out, "the file to write; - for standard output").is(Takes::new_file);
+  o.flag("--in-place", in_place, "change the model itself, quickly where the lengths of the texts allow")
+      .not_with("--output");
 }
 
 Status Target::check() const {

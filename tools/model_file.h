@@ -9,10 +9,7 @@
 #include "base/mapped_file.h"
 #include "onnx/model.h"
 #include "onnx/store.h"
-
-namespace CLI {
-class App;
-}
+#include "options.h"
 
 namespace sx::tools {
 
@@ -25,7 +22,7 @@ Status save_text(const std::string& path, std::string_view text);  // "-" writes
 struct Target {
   std::string out;
   bool in_place = false;
-  void add(CLI::App& app);
+  void add(Options& o);
   Status check() const;  // one of the two was given
   // Says what was done, as in "changed 12 bytes in place" or "wrote model.onnx (97.8 MB)".
   Result<std::string> save(const onnx::Model& model, const std::string& from) const;

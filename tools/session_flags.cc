@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session_flags.h"
 
-#include <CLI/CLI.hpp>
-
 #include "base/cpu.h"
 #include "base/format.h"
 
 namespace sx::tools {
 
-void SessionFlags::add(CLI::App& app, bool with_model) {
-  if (with_model) app.add_option("model", model, "an ONNX model")->required();
-  app.add_option("--provider", providers, "who runs it, best first: cpu, reference, or one from a plugin")
-      ->allow_extra_args(false);
-  app.add_option("--plugin", plugins, "a shared library that adds providers")->allow_extra_args(false);
-  app.add_option("--dim", dims, "fix a named dimension, as in --dim batch=4")->allow_extra_args(false);
-  app.add_option("--isa", isa, "highest vector level: baseline, avx2, avx512");
-  app.add_flag("--no-rules", no_rules, "run the graph as it is written");
+void SessionFlags::add(Options& o, bool with_model) {
+  if (with_model) o.argument("MODEL", model, "an ONNX model").is(Takes::model);
+  o.value("--provider", "NAME", providers, "who runs it, best first: cpu, reference, or one from a plugin");
+  o.value("--plugin", "FILE", plugins, "a shared library that adds providers").is(Takes::file);
+  o.value("--dim", "NAME=N", dims, "fix a named dimension, as in --dim batch=4");
+  o.value("--isa", "LEVEL", isa, "highest vector level").one_of({"baseline", "avx2", "avx512"});
+  o.flag("--no-rules", no_rules, "run the graph as it is written");
 }
 
 Result<SessionOptions> SessionFlags::options(const Common& common) const {
@@ -37,12 +34,12 @@ Result<SessionOptions> SessionFlags::options(const Common& common) const {
   return o;
 }
 
-void InputFlags::add(CLI::App& app) {
-  app.add_option("--input", source.named, "NAME=FILE, a .npy, .npz or .pb file; may be given several times")
-      ->allow_extra_args(false);
-  app.add_option("--inputs", source.archive, "an .npz file with one array for each input");
-  app.add_flag("--random", source.random, "random values for inputs that are not given");
-  app.add_option("--seed", source.seed, "of the random values");
+void InputFlags::add(Options& o) {
+  o.value("--input", "NAME=FILE", source.named, "an input from a .npy, .npz or .pb file")
+      .is(Takes::named_file);
+  o.value("--inputs", "FILE.npz", source.archive, "one array for each input").is(Takes::file);
+  o.flag("--random", source.random, "random values for inputs that are not given");
+  o.value("--seed", "N", source.seed, "of the random values");
 }
 
 }  // namespace sx::tools

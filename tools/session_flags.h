@@ -16,14 +16,14 @@ struct SessionFlags {
   std::string isa;
   bool no_rules = false;
 
-  void add(CLI::App& app, bool with_model = true);
+  void add(Options& o, bool with_model = true);
   Result<SessionOptions> options(const Common& common) const;
 };
 
 struct InputFlags {
   InputSource source;
 
-  void add(CLI::App& app);
+  void add(Options& o);
 };
 
 }  // namespace sx::tools

@@ -15,16 +15,13 @@ namespace sx::tools {
 
 void Terminal::choose_color(const std::string& when) {
   const char* no_color = std::getenv("NO_COLOR");
-  if (when == "always")
-    color_ = true;
-  else if (when == "never")
-    color_ = false;
-  else
-    color_ = ::isatty(1) && !(no_color && *no_color);
+  const bool always = when == "always", maybe = when == "auto" && !(no_color && *no_color);
+  color_ = always || (maybe && ::isatty(1));
+  error_color_ = always || (maybe && ::isatty(2));
 }
 
-std::string Terminal::paint(Style style, std::string_view text) const {
-  if (!color_ || style == Style::plain) return std::string(text);
+namespace {
+std::string painted(Style style, std::string_view text) {
   const char* code = "";
   switch (style) {
     case Style::bold: code = "1"; break;
@@ -36,6 +33,15 @@ std::string Terminal::paint(Style style, std::string_view text) const {
     case Style::plain: break;
   }
   return format("\x1b[{}m{}\x1b[0m", code, text);
+}
+}  // namespace
+
+std::string Terminal::paint(Style style, std::string_view text) const {
+  return !color_ || style == Style::plain ? std::string(text) : painted(style, text);
+}
+
+std::string Terminal::paint_error(Style style, std::string_view text) const {
+  return !error_color_ || style == Style::plain ? std::string(text) : painted(style, text);
 }
 
 void Terminal::print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
@@ -69,7 +75,9 @@ void Terminal::end_progress() {
 size_t Terminal::width() const {
   winsize size{};
   if (::ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) return size.ws_col;
-  return 120;
+  const char* columns = std::getenv("COLUMNS");
+  const long given = columns ? std::strtol(columns, nullptr, 10) : 0;
+  return given > 20 && given < 10000 ? size_t(given) : 120;
 }
 
 void Table::row(std::vector<std::string> cells, Style style) { rows_.push_back({std::move(cells), style}); }

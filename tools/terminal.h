@@ -15,7 +15,8 @@ class Terminal {
   Terminal() = default;
   void choose_color(const std::string& when);  // auto, always, never
   std::string paint(Style style, std::string_view text) const;
-  void print(std::string_view text);  // standard output, as it is
+  std::string paint_error(Style style, std::string_view text) const;  // for standard error
+  void print(std::string_view text);                                  // standard output, as it is
   void line(std::string_view text = {});
   void note(std::string_view text);      // standard error
   void progress(std::string_view text);  // one line on a terminal, rewritten; nothing in a pipe
@@ -24,7 +25,7 @@ class Terminal {
   bool quiet = false;
 
  private:
-  bool color_ = false, progress_shown_ = false;
+  bool color_ = false, error_color_ = false, progress_shown_ = false;
 };
 
 class Table {
