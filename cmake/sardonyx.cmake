@@ -75,15 +75,16 @@ function(sx_rule)
   endforeach()
 endfunction()
 
-# sx_write_list(KIND TARGET): generates KIND_list.inc with one SX_ITEM(name) line for each registered name.
-function(sx_write_list kind target)
+# sx_write_list(KIND FILE): generates KIND_list.inc with one SX_ITEM(name) line for each registered name, for FILE alone.
+# Other files do not see that folder: its name would keep ccache from sharing them between build folders.
+function(sx_write_list kind file)
   get_property(names GLOBAL PROPERTY SX_${kind})
   set(text "")
   foreach(name ${names})
     string(APPEND text "SX_ITEM(${name})\n")
   endforeach()
   file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${kind}_list.inc CONTENT "${text}")
-  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
+  set_source_files_properties(${file} PROPERTIES INCLUDE_DIRECTORIES ${CMAKE_CURRENT_BINARY_DIR})
 endfunction()
 
 # sx_test(NAME SOURCES ... DEPS ... [LABELS ...]): a doctest executable that ctest runs.

@@ -113,6 +113,8 @@ def wheel() -> None:
         "--target",
         target,
         ".",
+        CC="cc",  # by the names that the release build calls them, so that ccache knows its objects again
+        CXX="c++",
         CMAKE_CXX_COMPILER_LAUNCHER=launcher,
     )
     program = (
