@@ -7,6 +7,7 @@
 #include "model_file.h"
 #include "onnx/npy.h"
 #include "onnx/python_script.h"
+#include "onnx/store.h"
 
 namespace sx::tools::commands {
 namespace {
@@ -38,6 +39,12 @@ class Python final : public Command {
     if (!script->arrays.empty()) std::filesystem::create_directories(beside, problem);
     for (const auto& [file, tensor] : script->arrays) {
       if (Status s = onnx::write_npy((beside / file).string(), tensor); !s.ok()) return fail(std::move(s));
+    }
+    if (!script->data_files.empty()) {
+      onnx::StoreReport report;
+      Status s = onnx::copy_data_files(**model, (beside / "data").string(), report);
+      if (!s.ok())
+        out.note(format("some data files are missing in {}: {}", escaped(beside.string()), s.to_string()));
     }
     if (Status s = save_text(out_, script->text); !s.ok()) return fail(std::move(s));
     out.note(format("wrote {}{}", escaped(out_),

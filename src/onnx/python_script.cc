@@ -1,48 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/python_script.h"
 
-#include <cmath>
+#include <cstring>
 #include <set>
 #include <type_traits>
+#include <unordered_map>
 
 #include "base/format.h"
-#include "onnx/display.h"
+#include "base/mapped_file.h"
+#include "onnx/external_data.h"
+#include "onnx/python_fold.h"
+#include "onnx/python_literal.h"
+#include "onnx/python_odd.h"
 #include "onnx/schema.h"
 #include "onnx/tensor_data.h"
-#include "onnx/text_tensor.h"
+#include "onnx/text_lexer.h"
+#include "onnx/walk.h"
 
 namespace sx::onnx {
 namespace {
 
-constexpr std::string_view kHead = R"(import struct
+constexpr std::string_view kHead = R"(import shutil
 import sys
 from pathlib import Path
 
 import numpy as np
 import onnx
+from onnx import TensorProto as T
 
-HERE = Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parent / FOLDER
+DATA_FILES = FILES
 
 
 def load(name):
     """The elements of a large tensor."""
-    return np.load(HERE / FOLDER / name)
+    return np.load(HERE / name)
 
 
 def raw(dtype, values):
     return np.array(values, dtype).tobytes()
 
 
-def bits(format, number):
-    """A number that has no other text: a NaN of unusual bits."""
-    return struct.unpack(format, number.to_bytes(struct.calcsize(format), "little"))[0]
+def also(message, records):
+    """The message with fields that Python has no words for, as they lie in a file."""
+    message.MergeFromString(records)
+    return message
 
 
 def node(op_type, input, output, *attribute, **fields):
     return onnx.NodeProto(op_type=op_type, input=input, output=output, attribute=attribute, **fields)
 
 
-def attr(name, type, **value):
+ATTRIBUTE_TYPES = {"f": "FLOAT", "i": "INT", "s": "STRING", "t": "TENSOR", "g": "GRAPH", "tp": "TYPE_PROTO"}
+
+
+def attr(name, **value):
+    """An attribute; its type follows from the field that holds its value."""
+    (field,) = value
+    type = ATTRIBUTE_TYPES.get(field, field.upper())
     return onnx.AttributeProto(name=name, type=type, **value)
 
 
@@ -57,80 +72,34 @@ def tensor(name, data_type, dims, **fields):
     return onnx.TensorProto(name=name, data_type=data_type, dims=dims, **fields)
 
 
+def entries(pairs):
+    return [onnx.StringStringEntryProto(key=key, value=value) for key, value in pairs.items()]
+
+
 )";
 
 constexpr std::string_view kTail = R"(
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_bytes(model().SerializeToString())
+    out = Path(sys.argv[1])
+    out.write_bytes(model().SerializeToString())
+    for name in DATA_FILES:
+        to = out.parent / name
+        to.parent.mkdir(parents=True, exist_ok=True)
+        if (HERE / "data" / name).exists():
+            shutil.copyfile(HERE / "data" / name, to)
 )";
 
-bool is_utf8(std::string_view s) {
-  // Control characters are fine here; only malformed sequences are not.
-  for (size_t i = 0; i < s.size();) {
-    const auto a = uint8_t(s[i]);
-    const size_t n = a < 0x80                ? 1
-                     : a >= 0xc2 && a < 0xe0 ? 2
-                     : a >= 0xe0 && a < 0xf0 ? 3
-                     : a >= 0xf0 && a < 0xf5 ? 4
-                                             : 0;
-    if (n == 0 || i + n > s.size()) return false;
-    for (size_t k = 1; k < n; ++k) {
-      if ((uint8_t(s[i + k]) & 0xc0) != 0x80) return false;
-    }
-    const auto second = n > 1 ? uint8_t(s[i + 1]) : 0;
-    if ((a == 0xe0 && second < 0xa0) || (a == 0xed && second > 0x9f) || (a == 0xf0 && second < 0x90) ||
-        (a == 0xf4 && second > 0x8f)) {
-      return false;
-    }
-    i += n;
-  }
-  return true;
-}
-
-std::string literal(std::string_view text, bool as_bytes) {
-  std::string out = as_bytes ? "b\"" : "\"";
-  for (size_t i = 0; i < text.size();) {
-    const size_t n = as_bytes && uint8_t(text[i]) >= 0x80 ? 0 : shown_sequence(text, i);
-    const auto c = uint8_t(text[i]);
-    if (n > 0) {
-      if (c == '"' || c == '\\') out += '\\';
-      out.append(text, i, n);
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (as_bytes || c < 0x80) {
-      out += format("\\x{:02x}", c);
-    } else {  // a character that is not shown: its whole sequence as it is, in a str literal
-      const size_t length = c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
-      out.append(text, i, length);
-      i += length;
-      continue;
-    }
-    i += n > 0 ? n : 1;
-  }
-  return out + "\"";
-}
-
-template <class T>
-std::string number(T v) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (std::isnan(v)) {
-      using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
-      Bits b;
-      __builtin_memcpy(&b, &v, sizeof b);
-      return format("bits(\"<{}\", 0x{:x})", sizeof(T) == 4 ? 'f' : 'd', b);
-    }
-    if (std::isinf(v)) return v < 0 ? "-np.inf" : "np.inf";
-  }
-  std::string out;
-  append_number(out, v);
-  return out;
-}
-
-template <class T>
-std::string numbers(const std::vector<T>& values) {
-  std::string out = "[";
-  for (size_t i = 0; i < values.size(); ++i) out += (i ? ", " : "") + number(values[i]);
-  return out + "]";
+template <class M>
+constexpr const char* class_name(std::string_view field) {
+  if (std::is_same_v<M, TensorTypeProto>)
+    return field == "tensor_type" ? "TypeProto.Tensor" : "TypeProto.SparseTensor";
+  if (std::is_same_v<M, SegmentProto>) return "TensorProto.Segment";
+  if (std::is_same_v<M, DimensionProto>) return "TensorShapeProto.Dimension";
+  if (std::is_same_v<M, SequenceTypeProto>) return "TypeProto.Sequence";
+  if (std::is_same_v<M, MapTypeProto>) return "TypeProto.Map";
+  if (std::is_same_v<M, OptionalTypeProto>) return "TypeProto.Optional";
+  if (std::is_same_v<M, OpaqueTypeProto>) return "TypeProto.Opaque";
+  return Schema<M>::kName;
 }
 
 const char* numpy_type(DType t) {
@@ -139,33 +108,73 @@ const char* numpy_type(DType t) {
     case DType::f64: return "<f8";
     case DType::i64: return "<i8";
     case DType::i32: return "<i4";
-    case DType::u8: return "u1";
-    case DType::i8: return "i1";
+    case DType::u64: return "<u8";
+    case DType::u32: return "<u4";
     default: return nullptr;
   }
 }
+
+// The field that holds the value of an attribute of this type; null: `attr` cannot say it.
+const char* field_of(AttributeType type) {
+  static constexpr const char* kFields[] = {
+      nullptr,          "f",    "i",          "s",       "t",      "g",
+      "floats",         "ints", "strings",    "tensors", "graphs", "sparse_tensor",
+      "sparse_tensors", "tp",   "type_protos"};
+  const auto i = size_t(type);
+  return i < std::size(kFields) ? kFields[i] : nullptr;
+}
+
+struct CountPresent {
+  int present = 0;
+  bool count(bool yes) {
+    present += yes;
+    return false;
+  }
+  template <class T>
+  bool operator()(uint32_t, const char*, const Opt<T>& f) {
+    return count(f.present);
+  }
+  bool operator()(uint32_t, const char*, const Bytes& f) { return count(f.present()); }
+  template <class C>
+  bool operator()(uint32_t, const char*, const Box<C>& f) {
+    return count(f.present());
+  }
+  template <class C>
+  bool operator()(uint32_t, const char*, const std::vector<C>& f) {
+    return count(!f.empty());
+  }
+  template <class T, class... Rest>
+  bool operator()(uint32_t, const char*, const Numbers<T>& f, Rest...) {
+    return count(f.has_bytes());
+  }
+};
+
+using Names = std::set<std::string_view>;
 
 class Writer {
  public:
   Writer(const Model& model, uint64_t largest) : model_(model), largest_(largest) {}
 
   Result<PythonScript> script(const std::string& folder) {
-    const std::string main = model_.graph ? graph(*model_.graph, "main") : "";
-    std::string end;
-    std::string body = "    m = onnx.ModelProto(" +
-                       arguments(static_cast<const ModelProto&>(model_), {"graph", "functions"}) + ")\n";
-    if (model_.graph) body += "    m.graph.CopyFrom(" + main + "())\n";
-    for (size_t i = 0; i < model_.functions.size(); ++i) {
-      body += "    m.functions.append(" + function(model_.functions[i], i) + "())\n";
-    }
-    end = "def model():\n" + body + "    return m\n\n";
-    if (!problem_.ok()) return std::move(problem_);
+    const auto& m = static_cast<const ModelProto&>(model_);
+    std::string body;
+    if (m.graph) body += "    m.graph.CopyFrom(" + graph(*m.graph, "main") + "())\n";
+    for (const FunctionProto& f : m.functions) body += "    m.functions.append(" + function(f) + "())\n";
+    const std::string made = "    m = " + whole(m, oddities(m), {"graph", "functions"}) + "\n";
+    SX_TRY(std::move(problem_));
     PythonScript script;
+    data_files(script);
     script.text = "# Rebuilds a model with the onnx package: python THIS_SCRIPT OUT.onnx\n";
     script.text += kHead;
-    const size_t at = script.text.find("FOLDER");
-    script.text.replace(at, 6, literal(folder, false));
-    script.text += functions_ + end + std::string(kTail);
+    const auto replace = [&](std::string_view word, const std::string& with) {
+      script.text.replace(script.text.find(word), word.size(), with);
+    };
+    std::string files;
+    for (const std::string& f : script.data_files) files += (files.empty() ? "" : ", ") + python_text(f);
+    replace("FOLDER", python_text(folder));
+    replace("FILES\n", "[" + files + "]\n");
+    script.text += functions_ + "def model():\n" + without_holes(made + body) + "    return m\n\n";
+    script.text += kTail;
     script.arrays = std::move(arrays_);
     return script;
   }
@@ -174,101 +183,164 @@ class Writer {
   template <class M>
   struct Arguments;
 
-  std::string text(const Bytes& b, bool as_bytes) {
-    if (!as_bytes && !is_utf8(b) && problem_.ok()) {
-      problem_ = error(Code::unsupported, "{} is not UTF-8, which the onnx package cannot set", quoted(b));
-    }
-    return literal(b, as_bytes);
+  void data_files(PythonScript& script) const {
+    std::set<std::string> locations;
+    each_tensor(model_, [&](const TensorProto& t, const std::string&) {
+      const auto info = t.is_external() ? external_info(t) : Result<ExternalInfo>(Status(Code::internal, ""));
+      if (info.ok() && check_location(info->location).ok() && is_utf8(info->location)) {
+        locations.emplace(info->location);
+      }
+    });
+    script.data_files.assign(locations.begin(), locations.end());
   }
-  std::string texts(const std::vector<Bytes>& all, bool as_bytes) {
+
+  static std::string texts(const std::vector<Bytes>& all, bool as_bytes) {
     std::string out = "[";
-    for (size_t i = 0; i < all.size(); ++i) out += (i ? ", " : "") + text(all[i], as_bytes);
+    for (size_t i = 0; i < all.size(); ++i) {
+      out += (i ? ", " : "") + hole(as_bytes ? python_bytes(all[i]) : python_text(all[i]));
+    }
     return out + "]";
   }
   // name=value, … of the fields that are present; `skip` are written elsewhere.
   template <class M>
-  std::string arguments(const M& m, std::set<std::string_view> skip = {}) {
+  std::string arguments(const M& m, const Oddities& odd, Names skip = {}) {
     std::string out;
+    skip.insert(odd.fields.begin(), odd.fields.end());
     Schema<M>::fields(Arguments<M>{*this, out, skip}, m);
     return out;
   }
   static std::string joined(std::string first, const std::string& more) {
     return more.empty() ? first : first + ", " + more;
   }
-
-  std::string message(const GraphProto& g) { return graph(g, "") + "()"; }
-  std::string message(const NodeProto& n) {
-    std::string out =
-        "node(" + text(n.op_type, false) + ", " + texts(n.input, false) + ", " + texts(n.output, false);
-    for (const AttributeProto& a : n.attribute) out += ", " + message(a);
-    std::set<std::string_view> skip{"op_type", "input", "output", "attribute"};
-    if (!n.op_type.present()) return "onnx.NodeProto(" + arguments(n) + ")";
-    return joined(out, arguments(n, skip)) + ")";
-  }
-  std::string message(const AttributeProto& a) {
-    if (!a.name.present() || !a.type.present) return "onnx.AttributeProto(" + arguments(a) + ")";
-    const std::string_view type = attribute_type_name(AttributeType(a.type.value));
-    const std::string kind =
-        type == "unknown" ? number(a.type.value) : format("onnx.AttributeProto.{}", type);
-    return joined("attr(" + text(a.name, false) + ", " + kind, arguments(a, {"name", "type"})) + ")";
-  }
-  std::string message(const ValueInfoProto& v) {
-    const bool plain = v.name.present() && v.type && v.type->tensor_type && v.type->tensor_type->shape &&
-                       dtype_is_valid(v.type->tensor_type->elem_type) && !v.type->denotation.present();
-    std::string dims;
-    if (plain) {
-      for (const DimensionProto& d : v.type->tensor_type->shape->dim) {
-        if (d.denotation.present()) return "onnx.ValueInfoProto(" + arguments(v) + ")";
-        dims += ", ";
-        dims += d.dim_value.present     ? number(d.dim_value.value)
-                : d.dim_param.present() ? text(d.dim_param, false)
-                                        : "None";
-      }
-      const std::string start =
-          "value(" + text(v.name, false) + ", " + type_name(v.type->tensor_type->elem_type) + dims;
-      return joined(start, arguments(v, {"name", "type"})) + ")";
+  std::string finished(std::string expression, const Oddities& odd) {
+    if (!odd.problem.ok() && problem_.ok()) problem_ = Status(odd.problem);
+    if (odd.none()) return expression;
+    if (odd.bytes.size() <= 4 * largest_) {
+      return "also(" + expression + ", " + hole(python_bytes(odd.bytes)) + ")";
     }
-    return "onnx.ValueInfoProto(" + arguments(v) + ")";
-  }
-  std::string message(const TensorProto& t) {
-    const std::set<std::string_view> payload{"raw_data",   "float_data",  "int32_data",
-                                             "int64_data", "double_data", "uint64_data"};
-    std::set<std::string_view> skip = payload;
-    std::string out = "onnx.TensorProto(";
-    if (t.name.present() && dtype_is_valid(t.data_type)) {
-      out = "tensor(" + text(t.name, false) + ", " + type_name(t.data_type) + ", " + numbers(t.dims.values());
-      skip.insert({"name", "data_type", "dims"});
-    }
-    std::string more = arguments(t, skip);
-    const std::string data = elements(t);
-    if (!more.empty() && !data.empty()) more += ", ";
-    more += data;
-    return (out.back() == '(' ? out + more : joined(out, more)) + ")";
+    auto bytes = Tensor::of<uint8_t>(DType::u8, Dims{int64_t(odd.bytes.size())},
+                                     {reinterpret_cast<const uint8_t*>(odd.bytes.data()), odd.bytes.size()});
+    return "also(" + expression + ", " + loaded("fields", std::move(bytes)) + ".tobytes())";
   }
   template <class M>
-  std::string message(const M& m) {
-    return "dict(" + arguments(m) + ")";
+  std::string whole(const M& m, const Oddities& odd, Names skip = {}, std::string_view field = {}) {
+    return finished(format("onnx.{}(", class_name<M>(field)) + arguments(m, odd, std::move(skip)) + ")", odd);
   }
 
-  static std::string type_name(int32_t type) {
-    return format("onnx.TensorProto.{}", dtype_onnx_name(DType(type)));
+  std::string message(const GraphProto& g, std::string_view) { return graph(g, "") + "()"; }
+  std::string message(const NodeProto& n, std::string_view) {
+    const Oddities odd = oddities(n);
+    if (!n.op_type.present() || odd.has("op_type") || odd.has("input") || odd.has("output")) {
+      return whole(n, odd);
+    }
+    std::string out =
+        "node(" + python_text(n.op_type) + ", " + texts(n.input, false) + ", " + texts(n.output, false);
+    for (const AttributeProto& a : n.attribute) out += ", " + message(a, "");
+    const std::string more = arguments(n, odd, {"op_type", "input", "output", "attribute"});
+    return finished(joined(out, more) + ")", odd);
+  }
+  std::string message(const AttributeProto& a, std::string_view) {
+    const Oddities odd = oddities(a);
+    const char* const field = field_of(AttributeType(a.type.value));
+    const std::string value = arguments(a, odd, {"name", "type"});
+    CountPresent fields;
+    Schema<AttributeProto>::fields(fields, a);
+    const bool plain = odd.none() && a.name.present() && a.type.present && field && fields.present == 3 &&
+                       value.starts_with(format("{}=", field));
+    if (plain) return "attr(" + python_text(a.name) + ", " + value + ")";
+    return whole(a, odd);
+  }
+  std::string message(const ValueInfoProto& v, std::string_view) {
+    const Oddities odd = oddities(v);
+    std::string dims;
+    if (!v.name.present() || odd.has("name") || !plain_type(v, dims)) return whole(v, odd);
+    const std::string start =
+        "value(" + hole(python_text(v.name)) + ", " + type_name(v.type->tensor_type->elem_type) + dims;
+    return finished(joined(start, arguments(v, odd, {"name", "type"})) + ")", odd);
+  }
+  // A dense tensor with a shape and nothing unusual.
+  static bool plain_type(const ValueInfoProto& v, std::string& dims) {
+    if (!v.type || !v.type->tensor_type || !v.type->tensor_type->shape || v.type->denotation.present() ||
+        !dtype_is_valid(v.type->tensor_type->elem_type) || !oddities(*v.type).none() ||
+        !oddities(*v.type->tensor_type).none() || !oddities(*v.type->tensor_type->shape).none()) {
+      return false;
+    }
+    for (const DimensionProto& d : v.type->tensor_type->shape->dim) {
+      if (d.denotation.present() || !oddities(d).none()) return false;
+      dims += ", ";
+      dims += d.dim_value.present     ? hole(python_number(d.dim_value.value))
+              : d.dim_param.present() ? hole(python_text(d.dim_param))
+                                      : "None";
+    }
+    return true;
+  }
+  std::string message(const TensorProto& t, std::string_view) {
+    const Oddities odd = oddities(t);
+    Names skip{"raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data"};
+    std::string out = "onnx.TensorProto(";
+    if (t.name.present() && !odd.has("name") && dtype_is_valid(t.data_type)) {
+      out = "tensor(" + hole(python_text(t.name)) + ", " + type_name(t.data_type) + ", " +
+            hole(python_numbers<int64_t>(t.dims.values()));
+      skip.insert({"name", "data_type", "dims"});
+    }
+    std::string more = arguments(t, odd, skip);
+    const std::string data = elements(t, odd);
+    if (!more.empty() && !data.empty()) more += ", ";
+    more += data;
+    return finished((out.back() == '(' ? out + more : joined(out, more)) + ")", odd);
+  }
+  template <class M>
+  std::string message(const M& m, std::string_view field) {
+    const Oddities odd = oddities(m);
+    if (!odd.none()) return whole(m, odd, {}, field);
+    return "dict(" + arguments(m, odd) + ")";
   }
 
-  std::string elements(const TensorProto& t);
+  // {"key": "value"}, if that says it all.
+  static std::string pairs(const std::vector<StringStringEntryProto>& list) {
+    Names keys;
+    std::string out;
+    for (const StringStringEntryProto& e : list) {
+      if (!e.key.present() || !e.value.present() || !oddities(e).none() || !keys.insert(e.key).second)
+        return {};
+      out += (out.empty() ? "" : ", ") + python_text(e.key) + ": " + hole(python_text(e.value));
+    }
+    return "entries({" + out + "})";
+  }
+
+  static std::string type_name(int32_t type) { return format("T.{}", dtype_onnx_name(DType(type))); }
+
+  std::string elements(const TensorProto& t, const Oddities& odd);
+  std::string raw_elements(const TensorProto& t);
   template <class T>
-  void typed(std::string& out, const char* name, const Numbers<T>& f, const TensorProto& t);
-  std::string keep(const TensorProto& t, Tensor tensor);
-  std::string graph(const GraphProto& g, std::string name);
-  std::string function(const FunctionProto& f, size_t i);
-  template <class M, class L>
-  void append_all(std::string& body, const char* var, const char* field, const L& list) {
-    for (const M& m : list) body += format("    {}.{}.append({})\n", var, field, message(m));
+  std::string listed(std::span<const uint8_t> bytes);
+  template <class T>
+  void typed(std::string& out, const char* name, const Numbers<T>& f, std::string_view tensor);
+  std::string loaded(std::string_view name, Result<Tensor> tensor);
+  std::string graph(const GraphProto& g, const std::string& name);
+  std::string function(const FunctionProto& f);
+  std::string define(const std::string& name, const std::string& body);
+  // VAR.FIELD.append(…) for each, repeated ones in loops.
+  template <class M>
+  void append_all(std::string& body, const char* var, const char* field, const std::vector<M>& list) {
+    std::vector<std::string> statements;
+    for (const M& m : list) {
+      std::string made;
+      if constexpr (std::is_same_v<M, SparseTensorProto> || std::is_same_v<M, TensorAnnotation>) {
+        made = whole(m, oddities(m));
+      } else {
+        made = message(m, field);
+      }
+      statements.push_back(format("{}.{}.append(", var, field) + made + ")");
+    }
+    for (const std::string& line : fold_statements(statements)) body += "    " + line + "\n";
   }
 
   const Model& model_;
   uint64_t largest_;
   std::string functions_;
-  size_t graphs_ = 0;
+  std::unordered_map<std::string, std::string> defined_;  // the body of a function → its name
+  size_t bodies_ = 0;
   std::vector<std::pair<std::string, Tensor>> arrays_;
   std::set<std::string> taken_;
   Status problem_;
@@ -278,58 +350,64 @@ template <class M>
 struct Writer::Arguments {
   Writer& w;
   std::string& out;
-  const std::set<std::string_view>& skip;
-  // The fields that the schema calls bytes; the others are text.
-  static bool is_bytes(std::string_view name) {
-    return (std::is_same_v<M, AttributeProto> && (name == "s" || name == "strings")) ||
-           (std::is_same_v<M, TensorProto> && (name == "raw_data" || name == "string_data")) ||
-           name == "string_keys";
-  }
+  const Names& skip;
+
   bool put(const char* name, const std::string& value) {
     out += out.empty() ? "" : ", ";
-    out += format("{}={}", name, value);
+    out += name;
+    out += "=" + value;
     return false;
   }
   template <class T>
   bool operator()(uint32_t, const char* name, const Opt<T>& f) {
-    return f.present && !skip.contains(name) ? put(name, number(f.value)) : false;
+    return f.present && !skip.contains(name) ? put(name, hole(python_number(f.value))) : false;
   }
   bool operator()(uint32_t, const char* name, const Bytes& f) {
-    return f.present() && !skip.contains(name) ? put(name, w.text(f, is_bytes(name))) : false;
+    if (!f.present() || skip.contains(name)) return false;
+    return put(name, hole(is_bytes_field<M>(name) ? python_bytes(f) : python_text(f)));
   }
   bool operator()(uint32_t, const char* name, const std::vector<Bytes>& f) {
-    return !f.empty() && !skip.contains(name) ? put(name, w.texts(f, is_bytes(name))) : false;
+    return !f.empty() && !skip.contains(name) ? put(name, texts(f, is_bytes_field<M>(name))) : false;
   }
   template <class C>
   bool operator()(uint32_t, const char* name, const Box<C>& f) {
-    return f && !skip.contains(name) ? put(name, w.message(*f)) : false;
+    return f && !skip.contains(name) ? put(name, w.message(*f, name)) : false;
   }
   template <class C>
   bool operator()(uint32_t, const char* name, const std::vector<C>& f) {
     if (f.empty() || skip.contains(name)) return false;
+    if constexpr (std::is_same_v<C, StringStringEntryProto>) {
+      if (const std::string said = pairs(f); !said.empty()) return put(name, said);
+    }
     std::string all = "[";
-    for (size_t i = 0; i < f.size(); ++i) all += (i ? ", " : "") + w.message(f[i]);
+    for (size_t i = 0; i < f.size(); ++i) all += (i ? ", " : "") + w.message(f[i], name);
     return put(name, all + "]");
   }
   template <class T, class... Rest>
   bool operator()(uint32_t, const char* name, const Numbers<T>& f, Rest...) {
-    return f.has_bytes() && !skip.contains(name) ? put(name, numbers(f.values())) : false;
+    if (!f.has_bytes() || skip.contains(name)) return false;
+    return put(name, hole(python_numbers<T>(f.values())));
   }
 };
 
-std::string Writer::keep(const TensorProto& t, Tensor tensor) {
+std::string Writer::loaded(std::string_view name, Result<Tensor> tensor) {
+  if (!tensor.ok()) {
+    if (problem_.ok()) problem_ = std::move(tensor).status();
+    return {};
+  }
   std::string base;
-  for (char c : t.name.view().substr(0, 80))
+  for (char c : name.substr(0, 80)) {
     base += is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.' ? c : '_';
+  }
   if (base.empty() || base[0] == '.') base = "tensor" + base;
-  std::string name = base + ".npy";
-  for (int i = 2; !taken_.insert(name).second; ++i) name = format("{}-{}.npy", base, i);
-  arrays_.push_back({name, std::move(tensor)});
-  return name;
+  std::string file = base + ".npy";
+  for (int i = 2; !taken_.insert(file).second; ++i) file = format("{}-{}.npy", base, i);
+  arrays_.push_back({file, std::move(*tensor)});
+  return "load(" + hole(python_text(file)) + ")";
 }
 
 template <class T>
-void Writer::typed(std::string& out, const char* name, const Numbers<T>& f, const TensorProto& t) {
+void Writer::typed(std::string& out, const char* name, const Numbers<T>& f, std::string_view tensor) {
   if (!f.has_bytes()) return;
   const std::vector<T> values = f.values();
   constexpr DType type = std::is_same_v<T, float>     ? DType::f32
@@ -338,76 +416,81 @@ void Writer::typed(std::string& out, const char* name, const Numbers<T>& f, cons
                          : std::is_same_v<T, int64_t> ? DType::i64
                                                       : DType::u64;
   if (!out.empty()) out += ", ";
-  if (values.size() <= largest_) {
-    out += format("{}={}", name, numbers(values));
-  } else {
-    const std::string file = keep(t, Tensor::of<T>(type, Dims{int64_t(values.size())}, values));
-    out += format("{}=load({})", name, literal(file, false));
-  }
+  out += format("{}=", name);
+  out += values.size() <= largest_
+             ? hole(python_numbers<T>(values))
+             : loaded(tensor, Tensor::of<T>(type, Dims{int64_t(values.size())}, values));
 }
 
-std::string Writer::elements(const TensorProto& t) {
-  std::string out;
-  if (t.raw_data.present()) {
-    const auto info = tensor_info(t);
-    const auto bytes = t.raw_data.bytes();
-    const bool right = info.ok() && info->raw_bytes == bytes.size() && payload_form(t) == PayloadForm::raw;
-    const char* numpy = right ? numpy_type(info->type) : nullptr;
-    if (numpy && uint64_t(info->count) <= largest_) {
-      std::string list;
-      print_elements(t, PayloadForm::raw, list);
-      list = "[" + list.substr(1, list.size() - 2) + "]";
-      for (const std::string_view word : {"nan", "inf"}) {
-        for (size_t at = 0; (at = list.find(word, at)) != std::string::npos; at += 6)
-          list.replace(at, 3, format("np.{}", word));
-      }
-      out = format("raw_data=raw(\"{}\", {})", numpy, list);
-    } else if (bytes.size() <= 4 * largest_) {
-      out = "raw_data=" + literal(t.raw_data, true);
-    } else {
-      const DType type = numpy ? info->type : DType::u8;
-      Dims dims = numpy ? info->dims : Dims{int64_t(bytes.size())};
-      auto tensor = Tensor::allocate(type, std::move(dims));
-      if (!tensor.ok()) {
-        problem_ = std::move(tensor).status();
-        return out;
-      }
-      __builtin_memcpy(tensor->mutable_data(), bytes.data(), bytes.size());
-      out = format("raw_data=load({}).tobytes()", literal(keep(t, std::move(*tensor)), false));
-    }
+// [1, 2], or nothing if there is a number that Python cannot say.
+template <class T>
+std::string Writer::listed(std::span<const uint8_t> bytes) {
+  std::vector<T> values(bytes.size() / sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+  if (!std::all_of(values.begin(), values.end(), is_sayable<T>)) return {};
+  return python_numbers<T>(values);
+}
+
+std::string Writer::raw_elements(const TensorProto& t) {
+  const auto info = tensor_info(t);
+  const auto bytes = t.raw_data.bytes();
+  const bool right = info.ok() && info->raw_bytes == bytes.size();
+  const char* const numpy = right ? numpy_type(info->type) : nullptr;
+  if (numpy && uint64_t(info->count) <= largest_) {
+    const std::string list = info->type == DType::f32   ? listed<float>(bytes)
+                             : info->type == DType::f64 ? listed<double>(bytes)
+                             : info->type == DType::i64 ? listed<int64_t>(bytes)
+                             : info->type == DType::i32 ? listed<int32_t>(bytes)
+                             : info->type == DType::u64 ? listed<uint64_t>(bytes)
+                                                        : listed<uint32_t>(bytes);
+    if (!list.empty()) return format("raw(\"{}\", ", numpy) + hole(list) + ")";
   }
-  typed(out, "float_data", t.float_data, t);
-  typed(out, "int32_data", t.int32_data, t);
-  typed(out, "int64_data", t.int64_data, t);
-  typed(out, "double_data", t.double_data, t);
-  typed(out, "uint64_data", t.uint64_data, t);
+  if (bytes.size() <= 4 * largest_) return hole(python_bytes(t.raw_data));
+  auto buffer = Buffer::wrap(bytes.data(), bytes.size(), model_.file);
+  Dims dims = numpy ? info->dims : Dims{int64_t(bytes.size())};
+  return loaded(t.name, Tensor::over(std::move(buffer), 0, numpy ? info->type : DType::u8, std::move(dims))) +
+         ".tobytes()";
+}
+
+std::string Writer::elements(const TensorProto& t, const Oddities& odd) {
+  std::string out;
+  if (t.raw_data.present()) out = "raw_data=" + raw_elements(t);
+  if (!odd.has("float_data")) typed(out, "float_data", t.float_data, t.name);
+  typed(out, "int32_data", t.int32_data, t.name);
+  typed(out, "int64_data", t.int64_data, t.name);
+  if (!odd.has("double_data")) typed(out, "double_data", t.double_data, t.name);
+  typed(out, "uint64_data", t.uint64_data, t.name);
   return out;
 }
 
-std::string Writer::graph(const GraphProto& g, std::string name) {
-  if (name.empty()) name = format("body_{}", ++graphs_);
-  std::string body =
-      "    g = onnx.GraphProto(" +
-      arguments(g, {"node", "initializer", "input", "output", "value_info", "sparse_initializer"}) + ")\n";
-  append_all<ValueInfoProto>(body, "g", "input", g.input);
-  append_all<ValueInfoProto>(body, "g", "output", g.output);
-  append_all<TensorProto>(body, "g", "initializer", g.initializer);
-  for (const SparseTensorProto& s : g.sparse_initializer) {
-    body += "    g.sparse_initializer.append(onnx.SparseTensorProto(" + arguments(s) + "))\n";
-  }
-  append_all<NodeProto>(body, "g", "node", g.node);
-  append_all<ValueInfoProto>(body, "g", "value_info", g.value_info);
-  functions_ += "def " + name + "():\n" + body + "    return g\n\n\n";
-  return name;
+// Defines a function and returns its name; that of an earlier one if it is the same.
+std::string Writer::define(const std::string& name, const std::string& body) {
+  const auto [it, is_new] = defined_.emplace(body, name);
+  if (is_new) functions_ += "def " + name + "():\n" + body + "\n\n";
+  return it->second;
 }
 
-std::string Writer::function(const FunctionProto& f, size_t i) {
-  std::string name = format("function_{}", i);
-  std::string body = "    f = onnx.FunctionProto(" + arguments(f, {"node", "value_info"}) + ")\n";
-  append_all<NodeProto>(body, "f", "node", f.node);
-  append_all<ValueInfoProto>(body, "f", "value_info", f.value_info);
-  functions_ += "def " + name + "():\n" + body + "    return f\n\n\n";
-  return name;
+std::string Writer::graph(const GraphProto& g, const std::string& name) {
+  std::string body = "    g = " +
+                     whole(g, oddities(g),
+                           {"node", "initializer", "input", "output", "value_info", "sparse_initializer",
+                            "quantization_annotation"}) +
+                     "\n";
+  append_all(body, "g", "input", g.input);
+  append_all(body, "g", "output", g.output);
+  append_all(body, "g", "initializer", g.initializer);
+  append_all(body, "g", "sparse_initializer", g.sparse_initializer);
+  append_all(body, "g", "node", g.node);
+  append_all(body, "g", "value_info", g.value_info);
+  append_all(body, "g", "quantization_annotation", g.quantization_annotation);
+  return define(name.empty() ? format("body_{}", ++bodies_) : name, without_holes(body) + "    return g\n");
+}
+
+std::string Writer::function(const FunctionProto& f) {
+  std::string body = "    f = " + whole(f, oddities(f), {"node", "value_info"}) + "\n";
+  append_all(body, "f", "node", f.node);
+  append_all(body, "f", "value_info", f.value_info);
+  return define(format("function_{}", ++bodies_), without_holes(body) + "    return f\n");
 }
 
 }  // namespace

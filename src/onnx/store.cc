@@ -152,8 +152,9 @@ Status move_inside(Model& model) {
   return status;
 }
 
-// Copies the data files that the model points to into its new folder.
-Status take_along(const Model& model, const std::string& folder, StoreReport& report) {
+}  // namespace
+
+Status copy_data_files(const Model& model, const std::string& folder, StoreReport& report) {
   std::map<std::string, size_t> locations;
   Status status;
   each_tensor(model, [&](const TensorProto& t, const std::string& path) {
@@ -182,8 +183,6 @@ Status take_along(const Model& model, const std::string& folder, StoreReport& re
   return {};
 }
 
-}  // namespace
-
 Result<StoreReport> store_model(const Model& original, const std::string& path, const StoreOptions& options) {
   using Data = StoreOptions::Data;
   Data data = options.data;
@@ -205,7 +204,7 @@ Result<StoreReport> store_model(const Model& original, const std::string& path, 
       SX_TRY(writer.one_file({t}, file_name(t->name, taken)));
     }
   } else if (data == Data::keep) {
-    SX_TRY(take_along(model, folder, writer.report));
+    SX_TRY(copy_data_files(model, folder, writer.report));
   }
   SX_TRY(writer.finish());
   writer.report.model_bytes = message_size<ModelProto>(model, options.write);

@@ -43,6 +43,9 @@ struct StoreReport {
 Result<StoreReport> store_model(const Model& model, const std::string& path,
                                 const StoreOptions& options = {});
 
+// Copies the data files that the model points to into a folder, unless they lie there.
+Status copy_data_files(const Model& model, const std::string& folder, StoreReport& report);
+
 struct ExternalFileReport {
   std::string location;
   size_t tensors = 0;
