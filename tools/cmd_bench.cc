@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "json.h"
 #include "session_flags.h"
+#include "signals.h"
 
 namespace sx::tools::commands {
 namespace {
@@ -31,6 +32,7 @@ class Bench final : public Command {
   Bench() {
     name = "bench";
     group = Group::run;
+    polls = true;
     summary = "time loading and running a model";
     example = "sardonyx bench model.onnx --random --dim batch=8 --seconds 5";
   }
@@ -43,7 +45,7 @@ class Bench final : public Command {
     auto options = session_.options(common);
     if (!options.ok()) return {options.status(), kUsage};
     const double before = anonymous_bytes(), t0 = now();
-    auto session = Session::load(session_.model, *options);
+    auto session = session_.load(*options, out);
     if (!session.ok()) return refuse(std::move(session).status());
     const double load = now() - t0;
     inputs_.source.random = true;

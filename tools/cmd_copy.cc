@@ -39,12 +39,15 @@ class Copy final : public Command {
       Status s = save_text(out_, onnx::message_bytes<onnx::ModelProto>(**model, store_.write));
       return s.ok() ? done() : fail(std::move(s));
     }
+    store_.allow_large |= inside_;
     store_.data = split_                    ? Data::each_file
                   : inside_                 ? Data::inside
                   : store_.location.empty() ? Data::keep
                                             : Data::one_file;
+    auto busy = busy_writing(out, **model, out_);
     auto report = onnx::store_model(**model, out_, store_);
-    if (!report.ok()) return fail(std::move(report).status());
+    busy.reset();
+    if (!report.ok()) return writing_failed(**model, std::move(report).status());
     if (common.json) {
       Json j;
       j.open_object()

@@ -88,7 +88,7 @@ class Explain final : public Command {
   Outcome run(const Common& common, Terminal& out) override {
     auto options = session_.options(common);
     if (!options.ok()) return {options.status(), kUsage};
-    auto session = Session::load(session_.model, *options);
+    auto session = session_.load(*options, out);
     if (!session.ok()) return refuse(std::move(session).status());
     inputs_.source.random = true;
     inputs_.source.dims = options->dims;

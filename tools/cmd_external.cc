@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sardonyx external: the data files beside a model: listed, verified, packed, split, taken inside.
+#include <optional>
+
 #include "base/format.h"
 #include "command.h"
 #include "json.h"
@@ -35,9 +37,12 @@ class External final : public Command {
     auto model = open_model(model_);
     if (!model.ok()) return refuse(std::move(model).status());
     if (!change) return list(**model, common, out);
+    store_.allow_large = inside_;
     store_.data = split_ ? Data::each_file : inside_ ? Data::inside : Data::one_file;
+    auto busy = busy_writing(out, **model, out_);
     auto report = onnx::store_model(**model, out_, store_);
-    if (!report.ok()) return fail(std::move(report).status());
+    busy.reset();
+    if (!report.ok()) return writing_failed(**model, std::move(report).status());
     out.note(format("wrote {} ({})", escaped(out_), bytes_text(double(report->model_bytes))));
     for (const auto& f : report->files) {
       out.note(
@@ -48,7 +53,10 @@ class External final : public Command {
 
  private:
   Outcome list(const onnx::Model& model, const Common& common, Terminal& out) const {
+    std::optional<Busy> busy;
+    if (verify_) busy.emplace(out, "reading the data of " + escaped(model_));
     const auto files = onnx::external_files(model, verify_);
+    busy.reset();
     bool good = true;
     Json j;
     j.open_object().key("files").open_array();

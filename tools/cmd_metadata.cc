@@ -34,8 +34,8 @@ class Metadata final : public Command {
     if (!model.ok()) return refuse(std::move(model).status());
     if (!edit) return show(**model, common, out);
     if (Status s = change((*model)->metadata_props); !s.ok()) return {std::move(s), kUsage};
-    auto said = target_.save(**model, model_);
-    if (!said.ok()) return fail(std::move(said).status());
+    auto said = target_.save(**model, model_, out);
+    if (!said.ok()) return writing_failed(**model, std::move(said).status());
     if (!said->empty()) out.note(*said);
     return done();
   }

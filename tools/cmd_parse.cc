@@ -28,7 +28,7 @@ class Parse final : public Command {
     const auto bytes = (*file)->bytes();
     auto model = onnx::parse_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     if (!model.ok()) return refuse(std::move(model).in(text_).status());
-    auto said = Target{out_}.save(**model, text_);
+    auto said = Target{out_}.save(**model, text_, out);
     if (!said.ok()) return fail(std::move(said).status());
     if (!said->empty()) out.note(*said);
     return done();

@@ -8,6 +8,7 @@
 #include "graph/op.h"
 #include "json.h"
 #include "session_flags.h"
+#include "signals.h"
 
 namespace sx::tools::commands {
 namespace {
@@ -38,6 +39,7 @@ class Profile final : public Command {
   Profile() {
     name = "profile";
     group = Group::run;
+    polls = true;
     summary = "where the time of a run goes, step by step";
     example = "sardonyx profile model.onnx --random --top 20";
   }
@@ -51,7 +53,7 @@ class Profile final : public Command {
     auto options = session_.options(common);
     if (!options.ok()) return {options.status(), kUsage};
     options->profile = true;
-    auto session = Session::load(session_.model, *options);
+    auto session = session_.load(*options, out);
     if (!session.ok()) return refuse(std::move(session).status());
     inputs_.source.random = true;
     inputs_.source.dims = options->dims;

@@ -58,8 +58,8 @@ class RenameCommand final : public Command {
     }
     auto count = onnx::rename(**model, renames);
     if (!count.ok()) return refuse(std::move(count).in(model_).status());
-    auto said = target_.save(**model, model_);
-    if (!said.ok()) return fail(std::move(said).status());
+    auto said = target_.save(**model, model_, out);
+    if (!said.ok()) return writing_failed(**model, std::move(said).status());
     out.note(format("{} places renamed{}{}", *count, said->empty() ? "" : "; ", *said));
     return done();
   }

@@ -6,6 +6,7 @@
 #include "json.h"
 #include "session_flags.h"
 #include "show.h"
+#include "signals.h"
 
 namespace sx::tools::commands {
 namespace {
@@ -15,6 +16,7 @@ class Run final : public Command {
   Run() {
     name = "run";
     group = Group::run;
+    polls = true;
     summary = "run a model on files or random inputs";
     example = "sardonyx run model.onnx --input image=picture.npy -o result.npz";
   }
@@ -31,7 +33,7 @@ class Run final : public Command {
     if (!options.ok()) return {options.status(), kUsage};
     options->taps = taps_;
     const auto loading = std::chrono::steady_clock::now();
-    auto session = Session::load(session_.model, *options);
+    auto session = session_.load(*options, out);
     if (!session.ok()) return refuse(std::move(session).status());
     inputs_.source.dims = options->dims;
     auto feeds = gather_inputs((*session)->inputs(), inputs_.source);

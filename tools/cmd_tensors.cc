@@ -109,9 +109,12 @@ class Tensors final : public Command {
 
   Outcome list(const onnx::Model& model, const Common& common, Terminal& out) const {
     std::vector<Row> rows;
+    std::optional<Busy> busy;
+    if (statistics_) busy.emplace(out, "reading the tensors of " + escaped(model_));
     onnx::each_tensor(model, [&](const onnx::TensorProto& t, const std::string& path) {
       rows.push_back(row_of(model, t, path));
     });
+    busy.reset();
     if (sort_)
       std::stable_sort(rows.begin(), rows.end(),
                        [](const Row& a, const Row& b) { return a.bytes > b.bytes; });
@@ -177,6 +180,8 @@ class Tensors final : public Command {
     auto tensor = onnx::to_tensor(model, **found);
     if (!tensor.ok()) return refuse(std::move(tensor).in(model_).status());
     Status s;
+    std::optional<Busy> busy;
+    busy.emplace(out, "writing " + escaped(target_.out), tensor->bytes());
     if (target_.out.ends_with(".pb")) {
       s = save_text(target_.out, onnx::message_bytes(onnx::from_tensor(*tensor, (*found)->name)));
     } else if (target_.out == "-") {
@@ -185,6 +190,7 @@ class Tensors final : public Command {
     } else {
       s = onnx::write_npy(target_.out, *tensor);
     }
+    busy.reset();
     if (!s.ok()) return fail(std::move(s));
     if (target_.out != "-")
       out.note(format("wrote {} ({}{})", escaped(target_.out), dtype_name(tensor->type()),
@@ -207,8 +213,8 @@ class Tensors final : public Command {
                           dtype_name(tensor->type()), to_string(tensor->dims())));
     }
     put_elements(t, onnx::from_tensor(*tensor));
-    auto said = target_.save(model, model_);
-    if (!said.ok()) return fail(std::move(said).status());
+    auto said = target_.save(model, model_, out);
+    if (!said.ok()) return writing_failed(model, std::move(said).status());
     if (!said->empty()) out.note(*said);
     return done();
   }

@@ -13,6 +13,7 @@
 #include "onnx/read.h"
 #include "onnx/value_pb.h"
 #include "session_flags.h"
+#include "signals.h"
 
 namespace sx::tools::commands {
 namespace {
@@ -74,6 +75,7 @@ class Test final : public Command {
   Test() {
     name = "test";
     group = Group::run;
+    polls = true;
     summary = "run models beside their test data and compare";
     example = "sardonyx test models/ --provider reference";
   }

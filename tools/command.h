@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "base/cancel.h"
 #include "base/result.h"
 #include "options.h"
 #include "terminal.h"
@@ -39,6 +38,7 @@ class Command {
 
   std::string name, summary, example;
   Group group = Group::look;
+  bool polls = false;  // looks at interrupt() and ends by itself when somebody presses Ctrl-C
 };
 
 std::vector<std::unique_ptr<Command>> all_commands();
@@ -46,7 +46,5 @@ std::vector<std::unique_ptr<Command>> all_commands();
 Outcome done(int exit = kDone);
 Outcome refuse(Status status);  // the input cannot be read or is refused
 Outcome fail(Status status);    // the run failed
-bool interrupted();             // somebody pressed Ctrl-C
-const Cancel& interrupt();      // for runs: stops when somebody does
 
 }  // namespace sx::tools

@@ -5,14 +5,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/format.h"
 #include "command.h"
 #include "pages.h"
+#include "signals.h"
 
 #define SX_ITEM(name)              \
   namespace sx::tools::commands {  \
@@ -23,15 +22,6 @@
 
 namespace sx::tools {
 namespace {
-
-Cancel g_interrupt;
-volatile std::sig_atomic_t g_interrupted = 0;
-
-extern "C" void on_interrupt(int) {
-  if (g_interrupted) std::_Exit(kInterrupted);  // a second Ctrl-C does not wait for anything
-  g_interrupted = 1;
-  g_interrupt.request();
-}
 
 void print_error(Terminal& out, const Status& status) {
   std::string text;
@@ -63,7 +53,7 @@ int unknown_verb(Terminal& out, const std::string& verb, const Commands& command
 }
 
 int exit_status(const Outcome& outcome) {
-  if (g_interrupted) return kInterrupted;
+  if (interrupted()) return kInterrupted;
   if (outcome.status.ok() || outcome.exit != kDone) return outcome.exit;
   return kFailed;
 }
@@ -100,11 +90,12 @@ int run_verb(Command& command, const std::vector<std::string>& words, Terminal& 
   }
   out.choose_color(common.color);
   out.quiet = common.quiet;
+  install_signals(command.polls);
   Status missing = options.check_files();
   const Outcome outcome = missing.ok() ? command.run(common, out) : refuse(std::move(missing));
   out.end_progress();
   if (!outcome.status.ok()) print_error(out, outcome.status);
-  if (!flush_output(out) && outcome.exit == kDone && !g_interrupted) return kFailed;
+  if (!flush_output(out) && outcome.exit == kDone && !interrupted()) return kFailed;
   return exit_status(outcome);
 }
 
@@ -158,14 +149,10 @@ void Common::add(Options& o) {
 Outcome done(int exit) { return {{}, exit}; }
 Outcome refuse(Status status) { return {std::move(status), kRefused}; }
 Outcome fail(Status status) { return {std::move(status), kFailed}; }
-bool interrupted() { return g_interrupted != 0; }
-const Cancel& interrupt() { return g_interrupt; }
 
 }  // namespace sx::tools
 
 int main(int argc, char** argv) {
-  std::signal(SIGINT, sx::tools::on_interrupt);
-  std::signal(SIGTERM, sx::tools::on_interrupt);
-  std::signal(SIGPIPE, SIG_IGN);
+  sx::tools::install_signals(false);
   return sx::tools::run(argc, argv);
 }

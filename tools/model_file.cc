@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "base/output_file.h"
 #include "onnx/read.h"
+#include "signals.h"
 #include "terminal.h"
 
 namespace sx::tools {
@@ -23,6 +24,20 @@ Result<std::shared_ptr<onnx::Model>> open_model(const std::string& path) {
   if (path != "-") return onnx::read_model(path);
   SX_ASSIGN(std::shared_ptr<const MappedFile> file, open_file(path));
   return onnx::read_model(std::move(file), ".");
+}
+
+std::unique_ptr<Busy> busy_writing(Terminal& out, const onnx::Model& model, const std::string& path) {
+  if (!out.shows_progress()) return nullptr;
+  uint64_t bytes = model.file ? model.file->bytes().size() : 0;
+  for (const auto& f : onnx::external_files(model, false)) bytes += f.used;
+  return std::make_unique<Busy>(out, "writing " + escaped(path), bytes);
+}
+
+Outcome writing_failed(const onnx::Model& model, Status status) {
+  if (model.file) {
+    if (Status changed = model.file->check_unchanged(); !changed.ok()) return refuse(std::move(changed));
+  }
+  return fail(std::move(status));
 }
 
 Status save_text(const std::string& path, std::string_view text) {
@@ -47,11 +62,17 @@ Status Target::check() const {
   return error(Code::invalid_argument, "say where the result goes: -o FILE, or --in-place");
 }
 
-Result<std::string> Target::save(const onnx::Model& model, const std::string& from) const {
+Result<std::string> Target::save(const onnx::Model& model, const std::string& from,
+                                 Terminal& terminal) const {
   if (in_place) {
     if (from == "-") return error(Code::invalid_argument, "standard input cannot be changed in place");
-    SX_ASSIGN(const bool patched, onnx::patch_model(model));
+    bool patched = false;
+    {
+      const HoldInterrupts hold;
+      SX_ASSIGN(patched, onnx::patch_model(model));
+    }
     if (patched) return format("changed {} in place", escaped(from));
+    const auto busy = busy_writing(terminal, model, from);
     SX_TRY(onnx::write_model(model, from));
     return format("rewrote {}", escaped(from));
   }
@@ -59,6 +80,7 @@ Result<std::string> Target::save(const onnx::Model& model, const std::string& fr
     SX_TRY(save_text(out, onnx::message_bytes<onnx::ModelProto>(model)));
     return std::string();
   }
+  const auto busy = busy_writing(terminal, model, out);
   SX_ASSIGN(const onnx::StoreReport report, onnx::store_model(model, out, {.allow_large = true}));
   return format("wrote {} ({})", escaped(out), bytes_text(double(report.model_bytes)));
 }

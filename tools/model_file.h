@@ -7,15 +7,20 @@
 #include <string_view>
 
 #include "base/mapped_file.h"
+#include "command.h"
 #include "onnx/model.h"
 #include "onnx/store.h"
-#include "options.h"
+#include "progress.h"
 
 namespace sx::tools {
 
 Result<std::shared_ptr<const MappedFile>> open_file(
     const std::string& path);  // "-" reads standard input whole
 Result<std::shared_ptr<onnx::Model>> open_model(const std::string& path);
+// Says on a terminal that the model is being written, and how far it is.
+std::unique_ptr<Busy> busy_writing(Terminal& out, const onnx::Model& model, const std::string& path);
+// Why writing failed: if the model's own file was changed meanwhile, that is it.
+Outcome writing_failed(const onnx::Model& model, Status status);
 Status save_text(const std::string& path, std::string_view text);  // "-" writes standard output
 
 // The flags -o and --in-place, and where the result of an edit goes.
@@ -25,7 +30,7 @@ struct Target {
   void add(Options& o);
   Status check() const;  // one of the two was given
   // Says what was done, as in "changed 12 bytes in place" or "wrote model.onnx (97.8 MB)".
-  Result<std::string> save(const onnx::Model& model, const std::string& from) const;
+  Result<std::string> save(const onnx::Model& model, const std::string& from, Terminal& terminal) const;
 };
 
 // "old=new" at its first '='.

@@ -3,6 +3,7 @@
 
 #include "base/cpu.h"
 #include "base/format.h"
+#include "progress.h"
 
 namespace sx::tools {
 
@@ -32,6 +33,11 @@ Result<SessionOptions> SessionFlags::options(const Common& common) const {
     set_active_isa(level);
   }
   return o;
+}
+
+Result<std::unique_ptr<Session>> SessionFlags::load(const SessionOptions& options, Terminal& out) const {
+  const Busy busy(out, "loading " + escaped(model));
+  return Session::load(model, options);
 }
 
 void InputFlags::add(Options& o) {

@@ -18,6 +18,7 @@ struct SessionFlags {
 
   void add(Options& o, bool with_model = true);
   Result<SessionOptions> options(const Common& common) const;
+  Result<std::unique_ptr<Session>> load(const SessionOptions& options, Terminal& out) const;
 };
 
 struct InputFlags {

@@ -58,12 +58,14 @@ void Terminal::note(std::string_view text) {
 }
 
 void Terminal::progress(std::string_view text) {
-  if (quiet || !::isatty(2)) return;
+  if (!shows_progress()) return;
   const std::string cut = shorten(text, width() - 1);
   std::fprintf(stderr, "\r\x1b[K%s", cut.c_str());
   std::fflush(stderr);
   progress_shown_ = true;
 }
+
+bool Terminal::shows_progress() const { return !quiet && ::isatty(2); }
 
 void Terminal::end_progress() {
   if (!progress_shown_) return;
@@ -72,15 +74,32 @@ void Terminal::end_progress() {
   progress_shown_ = false;
 }
 
-size_t Terminal::width() const {
+size_t Terminal::limit() const {
   winsize size{};
   if (::ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) return size.ws_col;
   const char* columns = std::getenv("COLUMNS");
   const long given = columns ? std::strtol(columns, nullptr, 10) : 0;
-  return given > 20 && given < 10000 ? size_t(given) : 120;
+  return given > 20 && given < 10000 ? size_t(given) : SIZE_MAX;
 }
 
+size_t Terminal::width() const { return std::min<size_t>(limit(), 120); }
+
 void Table::row(std::vector<std::string> cells, Style style) { rows_.push_back({std::move(cells), style}); }
+
+namespace {
+// Takes from the widest column, again and again, what is too much for the line.
+void fit(std::vector<size_t>& widths, size_t limit) {
+  constexpr size_t kLeast = 8;
+  size_t total = 2 * (widths.size() - 1);
+  for (size_t w : widths) total += w;
+  while (total > limit) {
+    size_t& widest = *std::max_element(widths.begin(), widths.end());
+    if (widest <= kLeast) return;
+    --widest;
+    --total;
+  }
+}
+}  // namespace
 
 void Table::print(Terminal& out) const {
   std::vector<size_t> widths(header_.size());
@@ -89,15 +108,17 @@ void Table::print(Terminal& out) const {
     for (size_t c = 0; c < r.cells.size() && c < widths.size(); ++c)
       widths[c] = std::max(widths[c], shown_width(r.cells[c]));
   }
+  fit(widths, out.limit());
   auto text = [&](const std::vector<std::string>& cells) {
     std::string all;
     for (size_t c = 0; c < widths.size(); ++c) {
-      const std::string cell = c < cells.size() ? cells[c] : "";
+      const std::string cell = c < cells.size() ? shorten(cells[c], widths[c]) : "";
       const std::string pad(widths[c] - std::min(widths[c], shown_width(cell)), ' ');
       const bool right = c < right_.size() && right_[c];
       if (c > 0) all += "  ";
-      all += right ? pad + cell : cell + (c + 1 == widths.size() ? "" : pad);
+      all += right ? pad + cell : cell + pad;
     }
+    all.erase(all.find_last_not_of(' ') + 1);
     return all;
   };
   out.line(out.paint(Style::dim, text(header_)));
@@ -122,12 +143,19 @@ std::string shorten(std::string_view text, size_t width) {
   if (shown_width(text) <= width) return std::string(text);
   std::string cut;
   size_t columns = 0;
+  bool painted = false;
   for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\x1b') {
+      painted = true;
+      do cut += text[i];
+      while (text[i] != 'm' && ++i < text.size());
+      continue;
+    }
     const bool begins = (uint8_t(text[i]) & 0xc0) != 0x80;
     if (begins && ++columns >= width) break;
     cut += text[i];
   }
-  return cut + "…";
+  return cut + "…" + (painted ? "\x1b[0m" : "");
 }
 
 namespace {

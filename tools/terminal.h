@@ -21,7 +21,9 @@ class Terminal {
   void note(std::string_view text);      // standard error
   void progress(std::string_view text);  // one line on a terminal, rewritten; nothing in a pipe
   void end_progress();
-  size_t width() const;
+  bool shows_progress() const;
+  size_t width() const;  // for pages of text
+  size_t limit() const;  // lines of a table may be this wide: as the terminal, or as they like in a pipe
   bool quiet = false;
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OutputFile: writes beside the target and renames on commit, so that nobody ever sees half a file.
+// OutputFile: writes beside the target and renames on commit, so that nobody ever sees half a file. Where the
+// system can, the file has no name until then: a program that is killed leaves nothing behind.
 #pragma once
 #include <cstddef>
 #include <cstdint>
