@@ -172,6 +172,12 @@ void conv(Bench& bench, size_t in, size_t out, size_t size, size_t kernel, size_
 
 void convs(Bench& bench) {
   conv(bench, 3, 64, 224, 7, 2, ConvKind::from_plain);
+  conv(bench, 64, 64, 56, 3, 1, ConvKind::winograd);
+  conv(bench, 128, 128, 28, 3, 1, ConvKind::winograd);
+  conv(bench, 256, 256, 14, 3, 1, ConvKind::winograd);
+  conv(bench, 512, 512, 7, 3, 1, ConvKind::winograd);
+  conv(bench, 20, 20, 56, 3, 1, ConvKind::winograd);
+  conv(bench, 32, 32, 8, 3, 1, ConvKind::winograd);
   conv(bench, 64, 64, 56, 1, 1, ConvKind::blocked);
   conv(bench, 64, 64, 56, 3, 1, ConvKind::blocked);
   conv(bench, 64, 256, 56, 1, 1, ConvKind::blocked);

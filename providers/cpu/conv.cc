@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv on the blocked layout, from a plain first layer, depthwise, and plain for the rest.
+// Conv on the blocked layout (3x3 by Winograd), from a plain first layer, depthwise, and plain for the rest.
 #include "kernels/conv.h"
 #include "base/cpu.h"
 #include "base/format.h"
@@ -70,18 +70,25 @@ std::string refuses(const Site& site) {
   return "";
 }
 
+// Fewer multiplications, but a way there and back for every square of results.
+bool worth_winograd(const ConvShape& s) {
+  return s.in_channels / s.groups >= 8 && s.out_channels / s.groups >= 8 && s.out_h() * s.out_w() >= 16;
+}
+
 // The kinds this convolution can be, best first.
 std::vector<ConvKind> kinds(const Site& site) {
   std::vector<ConvKind> list;
   const ConvShape s = nominal(site);
-  for (ConvKind kind : {ConvKind::depthwise, ConvKind::blocked, ConvKind::from_plain, ConvKind::plain}) {
+  for (ConvKind kind :
+       {ConvKind::depthwise, ConvKind::winograd, ConvKind::blocked, ConvKind::from_plain, ConvKind::plain}) {
+    if (kind == ConvKind::winograd && !worth_winograd(s)) continue;
     if (kernels::conv_refuses(s, kind).empty()) list.push_back(kind);
   }
   return list;
 }
 
 Layout blocked_layout() { return {Layout::Kind::blocked_channels, uint16_t(kernels::channel_block()), 0}; }
-bool in_blocked(ConvKind kind) { return kind == ConvKind::blocked || kind == ConvKind::depthwise; }
+bool in_blocked(ConvKind kind) { return kind != ConvKind::from_plain && kind != ConvKind::plain; }
 bool out_blocked(ConvKind kind) { return kind != ConvKind::plain; }
 
 double cost_of(const Site& site, ConvKind kind) {
@@ -97,6 +104,7 @@ double cost_of(const Site& site, ConvKind kind) {
   const double factor = kind == ConvKind::plain        ? 1.6
                         : kind == ConvKind::depthwise  ? 3.0
                         : kind == ConvKind::from_plain ? 1.2
+                        : kind == ConvKind::winograd   ? 0.5 * padding
                                                        : padding;
   return nanoseconds_for_flops(2 * macs * factor);
 }

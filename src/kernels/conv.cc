@@ -6,7 +6,7 @@
 #include "kernels/cut.h"
 #include "kernels/dispatch.h"
 
-SX_LEVELS(extern const kernels::ConvTable kConv)
+SX_LEVELS(extern const kernels::ConvTable kConv; extern const kernels::WinogradTable kWinograd)
 
 namespace sx::kernels {
 
@@ -32,7 +32,7 @@ size_t ConvShape::out_w() const {
 }
 
 std::string_view conv_kind_name(ConvKind kind) {
-  constexpr std::string_view kNames[] = {"depthwise", "blocked", "from_plain", "plain"};
+  constexpr std::string_view kNames[] = {"depthwise", "winograd", "blocked", "from_plain", "plain"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -44,6 +44,11 @@ std::string_view conv_refuses(const ConvShape& s, ConvKind kind) {
       return s.groups == s.in_channels && s.groups == s.out_channels
                  ? ""
                  : "groups, input and output channels differ";
+    case ConvKind::winograd:
+      if (s.kernel_h != 3 || s.kernel_w != 3) return "the kernel is not 3x3";
+      if (s.stride_h != 1 || s.stride_w != 1 || s.dilation_h != 1 || s.dilation_w != 1)
+        return "strides or dilations";
+      [[fallthrough]];
     case ConvKind::blocked:
       if (s.groups == 1) return "";
       return s.in_channels / s.groups % lanes == 0 && s.out_channels / s.groups % lanes == 0
@@ -60,6 +65,7 @@ ConvPlan::ConvPlan(const ConvShape& shape, ConvKind kind)
       kind_(kind),
       tiles_(tile_table()),
       table_(*SX_PICK(kConv)),
+      winograd_(*SX_PICK(kWinograd)),
       pack_(pack_table()),
       activate_(activate_rows()),
       out_h_(shape.out_h()),
@@ -69,6 +75,7 @@ ConvPlan::ConvPlan(const ConvShape& shape, ConvKind kind)
   switch (kind_) {
     case ConvKind::depthwise: plan_depthwise(); break;
     case ConvKind::plain: plan_plain(); break;
+    case ConvKind::winograd: plan_winograd(); break;
     default: plan_dense(); break;
   }
 }
@@ -125,6 +132,21 @@ void ConvPlan::plan_dense() {
   chunks_ = positions == 0 || out_group_ == 0 ? 0 : s.batch * s.groups * row_blocks_ * column_groups_;
 }
 
+void ConvPlan::plan_winograd() {
+  const ConvShape& s = shape_;
+  squares_h_ = divide_up(out_h_, kWinogradSquare);
+  squares_w_ = divide_up(out_w_, kWinogradSquare);
+  const size_t squares = squares_h_ * squares_w_;
+  const size_t block = std::max(tiles_->max_rows, kSquareFloats / std::max<size_t>(1, in_group_));
+  row_blocks_ = std::max<size_t>(1, divide_up(squares, block));
+  panels_ = divide_up(out_group_, 2 * tiles_->lanes);
+  const size_t panel_work = squares * kWinogradPoints * in_group_ * 2 * tiles_->lanes;
+  group_panels_ =
+      panels_per_chunk(panels_, panel_work / row_blocks_, panel_work * panels_ * s.groups * s.batch);
+  column_groups_ = std::max<size_t>(1, divide_up(panels_, group_panels_));
+  chunks_ = squares == 0 || out_group_ == 0 ? 0 : s.batch * s.groups * row_blocks_ * column_groups_;
+}
+
 void ConvPlan::plan_plain() {
   const ConvShape& s = shape_;
   const size_t width = 2 * tiles_->lanes, positions = out_h_ * out_w_;
@@ -159,8 +181,19 @@ size_t ConvPlan::packed_floats() const {
   switch (kind_) {
     case ConvKind::depthwise: return divide_up(shape_.in_channels, lanes) * lanes * taps;
     case ConvKind::plain: return shape_.out_channels * copied_row_stride(inner());
+    case ConvKind::winograd:
+      return shape_.groups * divide_up(out_group_, lanes) * lanes * in_group_ * kWinogradPoints;
     default: return shape_.groups * divide_up(out_group_, lanes) * lanes * inner();
   }
+}
+
+size_t ConvPlan::square_stride() const {
+  const size_t squares = divide_up(squares_h_ * squares_w_, row_blocks_);
+  return copied_row_stride(squares * copied_row_stride(in_group_ + tiles_->lanes));
+}
+
+size_t ConvPlan::result_stride() const {
+  return copied_row_stride(divide_up(squares_h_ * squares_w_, row_blocks_) * 2 * tiles_->lanes);
 }
 
 size_t ConvPlan::scratch_floats(size_t width) const {
@@ -168,6 +201,7 @@ size_t ConvPlan::scratch_floats(size_t width) const {
   switch (kind_) {
     case ConvKind::depthwise: return 0;
     case ConvKind::plain: return width * k * 2 * tiles_->lanes;
+    case ConvKind::winograd: return width * kWinogradPoints * (square_stride() + result_stride());
     default: break;
   }
   if (in_place_) return 0;
@@ -194,10 +228,18 @@ void pack_conv(const ConvPlan& plan, const void* weights, float* packed, Paralle
     return;
   }
   const size_t padded = divide_up(plan.out_group_, lanes) * lanes;
+  const bool winograd = plan.kind_ == ConvKind::winograd;
   parallel.run(s.groups * plan.panels_, [&](size_t chunk, size_t) {
     const size_t group = chunk / plan.panels_, col = chunk % plan.panels_ * width;
     const size_t cols = std::min(width, plan.out_group_ - col), panel = cols <= lanes ? lanes : width;
     const char* from = bytes + (group * plan.out_group_ + col) * k * sizeof(float);
+    if (winograd) {
+      std::vector<float> taps_first(k * panel);
+      plan.table_.pack_panel(from, plan.in_group_, taps, cols, panel, taps_first.data());
+      plan.winograd_.weights(taps_first.data(), plan.in_group_, panel,
+                             packed + (group * padded + col) * plan.in_group_ * kWinogradPoints);
+      return;
+    }
     float* to = packed + (group * padded + col) * k;
     if (plan.kind_ == ConvKind::blocked && taps > 1)
       plan.table_.pack_panel(from, plan.in_group_, taps, cols, panel, to);
@@ -212,6 +254,7 @@ void run_conv(const ConvPlan& plan, const float* input, const float* packed, flo
   switch (plan.kind()) {
     case ConvKind::depthwise: run_depthwise(plan, operands, parallel); break;
     case ConvKind::plain: run_plain(plan, operands, parallel); break;
+    case ConvKind::winograd: run_winograd(plan, operands, parallel); break;
     default: run_dense(plan, operands, parallel); break;
   }
 }

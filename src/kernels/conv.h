@@ -34,6 +34,7 @@ struct ConvShape {
 
 enum class ConvKind : uint8_t {
   depthwise,   // blocked to blocked, one channel a group
+  winograd,    // blocked to blocked, 3x3 of stride 1, where that is faster
   blocked,     // blocked to blocked, dense, or groups of whole blocks
   from_plain,  // plain to blocked, one group: the first layer with its few channels
   plain,       // plain to plain, anything
@@ -58,20 +59,25 @@ class ConvPlan {
 
  private:
   friend class ConvDense;
+  friend class ConvWinograd;
   friend class ConvPlain;
   friend class ConvDepthwise;
   friend void pack_conv(const ConvPlan& plan, const void* weights, float* packed, Parallel& parallel);
 
   void plan_dense();
+  void plan_winograd();
   void plan_plain();
   void plan_depthwise();
   size_t inner() const;                 // length of a sum
   size_t inner_of(size_t piece) const;  // where a piece of it begins
+  size_t square_stride() const;         // Winograd: floats between points of the input squares of a chunk
+  size_t result_stride() const;         // and of their products with a panel
 
   ConvShape shape_;
   ConvKind kind_ = ConvKind::plain;
   const TileTable* tiles_ = nullptr;
   ConvTable table_ = {};
+  WinogradTable winograd_ = {};
   PackTable pack_ = {};
   ActivateFn activate_ = nullptr;
   size_t chunks_ = 0;
@@ -84,7 +90,8 @@ class ConvPlan {
   bool lines_ = false;     // tiles stay within an output line, so that inner ones read the input in place
   bool in_place_ = false;  // every tile reads the input in place: 1x1, stride 1, no padding
   size_t line_tiles_ = 1;
-  std::vector<ptrdiff_t> piece_offset_;  // of each piece in the input, when read in place
+  size_t squares_h_ = 0, squares_w_ = 0;  // of Winograd; row_blocks_ cuts all of them
+  std::vector<ptrdiff_t> piece_offset_;   // of each piece in the input, when read in place
 };
 
 // `weights` is [out_channels][in_channels / groups][kernel_h][kernel_w] and need not be aligned at all.

@@ -46,6 +46,40 @@ struct ConvDepthwiseLine {
   uint8_t clip;
 };
 
+// Winograd convolution makes squares of results: 2 x 2 from 4 x 4 inputs, by 16 multiplications, not 36.
+constexpr size_t kWinogradSquare = 2, kWinogradPoints = 16;
+
+// Input squares [first, first + squares) of an image and group, to[point][square][channel].
+struct WinogradInput {
+  ConvGeometry g;
+  const float* input;
+  size_t channels;
+  size_t squares_w;  // in a line of squares
+  size_t first, squares;
+  float* to;
+  size_t point, row;  // floats between points, between squares
+};
+
+// Results of squares [first, first + squares) from from[point][square][channel], of up to 2 * lanes channels.
+struct WinogradOutput {
+  const float* from;
+  size_t point, row;
+  size_t squares_w, first, squares;
+  size_t out_h, out_w, channels;
+  float* output;
+  const float* residual;  // may be null
+  const float* bias;      // may be null; `channels` of it exist
+  float alpha, beta, bias_scale, low, high;
+  uint8_t clip;
+};
+
+struct WinogradTable {
+  // Panels [9][channels][width] to [16][channels][width].
+  void (*weights)(const float* taps, size_t channels, size_t width, float* to);
+  void (*input)(const WinogradInput* args);
+  void (*output)(const WinogradOutput* args);
+};
+
 struct ConvTable {
   void (*gather_blocked)(const ConvGather* args);
   void (*gather_plain)(const ConvGather* args);

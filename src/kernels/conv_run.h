@@ -14,6 +14,7 @@ struct ConvOperands {
 };
 
 void run_dense(const ConvPlan& plan, const ConvOperands& operands, Parallel& parallel);
+void run_winograd(const ConvPlan& plan, const ConvOperands& operands, Parallel& parallel);
 void run_plain(const ConvPlan& plan, const ConvOperands& operands, Parallel& parallel);
 void run_depthwise(const ConvPlan& plan, const ConvOperands& operands, Parallel& parallel);
 

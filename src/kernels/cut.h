@@ -15,6 +15,7 @@ inline size_t cut(size_t total, size_t pieces, size_t i) { return total * i / pi
 
 constexpr size_t kMaxInner = 2048;  // values of the inner dimension summed before a result is written
 constexpr size_t kRowBlockFloats = 96 * 1024;  // of a chunk's rows that stay in the second-level cache
+constexpr size_t kSquareFloats = 8 * 1024;     // of one Winograd point of a chunk's squares: 512 kB for all
 constexpr size_t kMinChunkWork = 512 * 1024;   // multiplications: some 10 microseconds
 constexpr size_t kChunks = 48;                 // enough to balance any few threads
 

@@ -40,7 +40,7 @@ Data make_data(const Case& t) {
 std::vector<float> run(const Case& t, const Data& d, Parallel& parallel) {
   const ConvPlan plan(t.s, t.kind);
   const size_t block = plan.block(), space_in = t.s.in_h * t.s.in_w, space_out = t.s.out_h() * t.s.out_w();
-  const bool blocked_in = t.kind == ConvKind::blocked || t.kind == ConvKind::depthwise;
+  const bool blocked_in = t.kind != ConvKind::from_plain && t.kind != ConvKind::plain;
   const bool blocked_out = t.kind != ConvKind::plain;
   const auto shaped = [&](const std::vector<float>& plain, size_t channels, size_t space, bool blocked) {
     if (!blocked) return plain;
@@ -193,6 +193,39 @@ TEST_CASE("blocked: groups of whole blocks") {
   check({s, ConvKind::blocked, {.activation = Activation::silu}});
 }
 
+TEST_CASE("winograd: channel tails, odd sizes, padding") {
+  for (size_t in : {3u, 16u, 20u, 100u})
+    for (size_t out : {5u, 16u, 20u, 48u})
+      for (size_t size : {3u, 4u, 9u})
+        check({square(in, out, size, 3, 1, 1),
+               ConvKind::winograd,
+               {.activation = Activation::relu},
+               true,
+               true});
+  ConvShape s = square(20, 24, 7, 3, 1, 0);
+  s.in_w = 30, s.pad_left = 2, s.pad_bottom = 3, s.batch = 2;
+  check({s, ConvKind::winograd, {}});
+}
+
+TEST_CASE("winograd: many chunks, groups, activations") {
+  ConvShape s = square(64, 80, 57, 3, 1, 1);
+  check({s, ConvKind::winograd, {.activation = Activation::relu}, true, true, true});
+  s = square(256, 300, 14, 3, 1, 1);
+  check({s, ConvKind::winograd, {.activation = Activation::silu}});
+  s = square(64, 96, 8, 3, 1, 1);
+  s.groups = 2, s.batch = 3;
+  check({s, ConvKind::winograd, {.activation = Activation::sigmoid}, true, true, true});
+  check({square(20, 20, 7, 3, 1, 1), ConvKind::winograd, {.activation = Activation::sigmoid}});
+  check({square(20, 20, 7, 3, 1, 1),
+         ConvKind::winograd,
+         {.activation = Activation::clip, .low = 0.5f, .high = 0.9f}});
+  check({square(260, 20, 6, 3, 1, 1),
+         ConvKind::winograd,
+         {.alpha = 0.5f, .bias_scale = -2.0f, .beta = 3.0f},
+         true,
+         true});
+}
+
 TEST_CASE("from_plain: first layers") {
   check({square(3, 20, 40, 7, 2, 3), ConvKind::from_plain, {.activation = Activation::relu}});
   check({square(1, 8, 28, 5, 1, 2), ConvKind::from_plain, {}});
@@ -276,4 +309,7 @@ TEST_CASE("refusals say why") {
   CHECK(conv_refuses(s, ConvKind::from_plain) == "more than one group");
   CHECK(conv_refuses(s, ConvKind::depthwise) == "groups, input and output channels differ");
   CHECK(conv_refuses(s, ConvKind::plain).empty());
+  CHECK(conv_refuses(s, ConvKind::winograd) == "a group's channels are not whole blocks");
+  CHECK(conv_refuses(square(16, 16, 9, 5, 1, 2), ConvKind::winograd) == "the kernel is not 3x3");
+  CHECK(conv_refuses(square(16, 16, 9, 3, 2, 1), ConvKind::winograd) == "strides or dilations");
 }
