@@ -17,6 +17,9 @@ constexpr int kMaxRows = 14;
 constexpr int kMaxRows = 6;
 #endif
 
+// Weights come from far away: a page ahead is where the processor's own prefetching stops.
+constexpr int kAhead = 1024;
+
 extern const TileTable kTiles;
 
 // Rows are addressed as base[i / 3] + (i % 3) * stride, which x86 addressing modes hold in few registers.
@@ -35,6 +38,10 @@ SX_INLINE const float* accumulate(Vec (&acc)[rows][vectors * panels], const floa
       SX_UNROLL
       for (int j = 0; j < vectors; ++j)
         column[p * vectors + j] = load(b + (size_t)p * b_panel + (size_t)j * kLanes);
+    }
+    if (panels == 1) {
+      SX_UNROLL
+      for (int j = 0; j < vectors * (int)kLanes; j += 16) __builtin_prefetch(b + kAhead + j, 0, 2);
     }
     SX_UNROLL
     for (int i = 0; i < rows; ++i) {
