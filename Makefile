@@ -35,6 +35,7 @@ check: setup-check build test-models
 
 bench: setup-test build
 	@$(PYTHON_VENV) bench/run.py
+	@$(PYTHON_VENV) bench/format.py
 
 format: setup-check
 	@git ls-files '*.cc' '*.h' '*.hpp' '*.c' | xargs -r clang-format-14 -i

@@ -212,19 +212,28 @@ class Tensors final : public Command {
                           escaped(pair->first), dtype_name(was->type), to_string(was->dims),
                           dtype_name(tensor->type()), to_string(tensor->dims())));
     }
-    put_elements(t, onnx::from_tensor(*tensor));
+    put_elements(t, *tensor);  // lives until the model is written
     auto said = target_.save(model, model_, out);
     if (!said.ok()) return writing_failed(model, std::move(said).status());
     if (!said->empty()) out.note(*said);
     return done();
   }
 
-  // Name, documentation and metadata stay; the elements become raw data in the model.
-  static void put_elements(onnx::TensorProto& t, onnx::TensorProto fresh) {
-    t.dims = fresh.dims;
-    t.data_type = fresh.data_type;
-    t.raw_data = std::move(fresh.raw_data);
-    t.string_data = std::move(fresh.string_data);
+  // Name, documentation and metadata stay; the elements become raw data in the model. They are borrowed where
+  // they lie in memory as they do in a file, so that a large array is not copied.
+  static void put_elements(onnx::TensorProto& t, const Tensor& tensor) {
+    const bool packed = tensor.type() == DType::f6e2m3 || tensor.type() == DType::f6e3m2;
+    t.string_data.clear();
+    t.raw_data.clear();
+    t.dims.assign(tensor.dims());
+    t.data_type = int32_t(tensor.type());
+    if (tensor.type() == DType::string || packed) {
+      onnx::TensorProto fresh = onnx::from_tensor(tensor);
+      t.raw_data = std::move(fresh.raw_data);
+      t.string_data = std::move(fresh.string_data);
+    } else {
+      t.raw_data = onnx::Bytes::borrow(tensor.data(), tensor.bytes());
+    }
     t.float_data = {};
     t.int32_data = {};
     t.int64_data = {};

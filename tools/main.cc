@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <new>
 
 #include "base/format.h"
 #include "command.h"
@@ -154,5 +155,10 @@ Outcome fail(Status status) { return {std::move(status), kFailed}; }
 
 int main(int argc, char** argv) {
   sx::tools::install_signals(false);
-  return sx::tools::run(argc, argv);
+  try {
+    return sx::tools::run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("error: not enough memory\n", stderr);
+    return sx::tools::kFailed;
+  }
 }
