@@ -16,7 +16,7 @@ class Python final : public Command {
  public:
   Python() {
     name = "python";
-    summary = "write a Python script that rebuilds the model with the onnx package";
+    summary = "write a Python script that rebuilds the model";
     example = "sardonyx python model.onnx -o model.py && python model.py rebuilt.onnx";
   }
   void options(Options& o) override {

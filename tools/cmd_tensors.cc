@@ -57,7 +57,7 @@ class Tensors final : public Command {
   Tensors() {
     name = "tensors";
     group = Group::edit;
-    summary = "list and check the tensors of a model; take one out, put one in";
+    summary = "list, check, take out or replace the tensors of a model";
     example = "sardonyx tensors model.onnx --statistics --sort";
   }
   void options(Options& o) override {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sardonyx text: a model as ONNX text.
+#include <unistd.h>
+
 #include "command.h"
 #include "json.h"
 #include "model_file.h"
@@ -7,6 +9,8 @@
 
 namespace sx::tools::commands {
 namespace {
+
+constexpr uint64_t kForPeople = 16;  // elements that a terminal shows of a tensor
 
 class TextCommand final : public Command {
  public:
@@ -26,6 +30,8 @@ class TextCommand final : public Command {
     auto model = open_model(model_);
     if (!model.ok()) return refuse(std::move(model).status());
     options_.exact = !plain_;
+    const bool person = out_ == "-" && options_.largest_tensor == UINT64_MAX && ::isatty(1);
+    if (person) options_.largest_tensor = kForPeople;
     const std::string text = onnx::print_text(**model, options_);
     if (common.json) {
       Json j;
@@ -33,7 +39,10 @@ class TextCommand final : public Command {
       return done();
     }
     Status s = save_text(out_, text);
-    return s.ok() ? done() : fail(std::move(s));
+    if (!s.ok()) return fail(std::move(s));
+    if (person)
+      out.note("elements of larger tensors are left out on a terminal; -o FILE or a pipe gets them all");
+    return done();
   }
 
  private:

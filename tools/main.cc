@@ -24,6 +24,16 @@
 namespace sx::tools {
 namespace {
 
+// What the error says itself, or what a file that is no model makes likely.
+std::string advice_for(const Status& status) {
+  if (!status.advice().empty() || status.code() != Code::invalid_model) return status.advice();
+  const std::string& text = status.message();
+  if (!text.starts_with("model at byte ")) return "";
+  if (text.find(" its message has ") != std::string::npos)
+    return "The file is shorter than it says: was it copied or downloaded whole?";
+  return "It is damaged, or not an ONNX model.";
+}
+
 void print_error(Terminal& out, const Status& status) {
   std::string text;
   for (auto it = status.context().rbegin(); it != status.context().rend(); ++it) text += escaped(*it) + ": ";
@@ -33,7 +43,7 @@ void print_error(Terminal& out, const Status& status) {
     text += escaped(rest.substr(0, end)) + "\n";
   }
   out.note(out.paint_error(Style::bad, "error: ") + text + escaped(rest));
-  if (!status.advice().empty()) out.note(status.advice());
+  if (const std::string more = advice_for(status); !more.empty()) out.note(more);
 }
 
 int unknown_verb(Terminal& out, const std::string& verb, const Commands& commands) {

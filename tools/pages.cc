@@ -117,7 +117,7 @@ std::string program_help(const Commands& commands, const Terminal& out) {
     text += title(name) + columns(lines, 14, out, Style::accent);
   }
   text += title("Start here");
-  text += columns({{"sardonyx demo", "read handwritten digits with the bundled model"},
+  text += columns({{"sardonyx demo", "read a few handwritten digits"},
                    {"sardonyx info MODEL.onnx", "see what a model is"},
                    {"sardonyx run MODEL.onnx --random", "run it"},
                    {"sardonyx VERB --help", "options and an example"}},

@@ -45,7 +45,7 @@ void InputFlags::add(Options& o) {
       .is(Takes::named_file);
   o.value("--inputs", "FILE.npz", source.archive, "one array for each input").is(Takes::file);
   o.flag("--random", source.random, "random values for inputs that are not given");
-  o.value("--seed", "N", source.seed, "of the random values");
+  o.value("--seed", "N", source.seed, "where the random values begin");
 }
 
 }  // namespace sx::tools

@@ -51,6 +51,9 @@ SX_EXPORT void sx_session_options_destroy(sx_session_options* options);
 SX_EXPORT sx_code sx_session_options_set_threads(sx_session_options* options, uint32_t threads);
 /* 0 runs the graph as it is written; 1, the default, lets the rules rewrite it first. */
 SX_EXPORT sx_code sx_session_options_set_rules(sx_session_options* options, int32_t on);
+/* 1 reads the file whole instead of mapping it, 0 is the default: a mapped file that another program cuts
+ * short while it is in use ends this one with SIGBUS. Costs the size of the file in memory. */
+SX_EXPORT sx_code sx_session_options_set_copy(sx_session_options* options, int32_t on);
 /* Who runs the model, best first; without any, all that there are. What none of them takes still runs. */
 SX_EXPORT sx_code sx_session_options_add_provider(sx_session_options* options, const char* name);
 /* A shared library that adds providers (see plugin.h); they are tried first. */

@@ -150,6 +150,7 @@ class Options {
   }
   Options& threads(uint32_t n) { return check(sx_session_options_set_threads(handle(), n)), *this; }
   Options& rules(bool on) { return check(sx_session_options_set_rules(handle(), on)), *this; }
+  Options& copy(bool on) { return check(sx_session_options_set_copy(handle(), on)), *this; }
   Options& provider(const std::string& name) {
     return check(sx_session_options_add_provider(handle(), name.c_str())), *this;
   }

@@ -58,13 +58,16 @@ def load(
     dims: dict[str, int] | None = None,
     plugins=(),
     taps=(),
+    copy: bool = False,
 ) -> Model:
     """Makes a model ready to be called.
 
     `dims` fixes named dimensions ahead, `taps` names inner values that become outputs after the model's own,
-    `rules=False` runs the graph as it is written.
+    `rules=False` runs the graph as it is written, `copy=True` reads the file whole instead of mapping it, for places
+    where another program may cut it meanwhile.
     """
     options = SessionOptions()
+    options.load_copy = copy
     options.intra_op_num_threads = threads
     if not rules:
         options.graph_optimization_level = 0

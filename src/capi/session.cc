@@ -36,6 +36,14 @@ sx_code sx_session_options_set_rules(sx_session_options* options, int32_t on) {
   });
 }
 
+sx_code sx_session_options_set_copy(sx_session_options* options, int32_t on) {
+  return guarded([&]() -> Status {
+    SX_TRY(given(options, "options"));
+    options->options.load = on != 0 ? sx::LoadMode::copy : sx::LoadMode::map;
+    return {};
+  });
+}
+
 sx_code sx_session_options_add_provider(sx_session_options* options, const char* name) {
   return guarded([&]() -> Status {
     SX_TRY(given(options, "options"));
