@@ -70,9 +70,12 @@ std::string refuses(const Site& site) {
   return "";
 }
 
-// Fewer multiplications, but a way there and back for every square of results.
+// Fewer multiplications, but a way there and back, and nearly twice the weights: for a handful of results
+// they would be read from far away only to be used a few times.
 bool worth_winograd(const ConvShape& s) {
-  return s.in_channels / s.groups >= 8 && s.out_channels / s.groups >= 8 && s.out_h() * s.out_w() >= 16;
+  const size_t in = s.in_channels / s.groups, out = s.out_channels / s.groups,
+               results = s.out_h() * s.out_w();
+  return in >= 8 && out >= 8 && results >= (in * out > 128 * 128 ? 30 : 9);
 }
 
 // The kinds this convolution can be, best first.
