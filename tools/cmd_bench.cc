@@ -60,11 +60,19 @@ class Bench final : public Command {
     }
     double first = 0;
     std::vector<double> times;
+    double shown = now();
     for (double begin = now(); times.size() < 3 || now() - begin < seconds_;) {
       const double t = now();
-      if (Status s = (*session)->run(in, results, {&interrupt()}); !s.ok()) return fail(std::move(s));
+      Status s = (*session)->run(in, results, {&interrupt()});
+      if (!s.ok() && interrupted() && times.size() >= 3) break;  // tells what it has
+      if (!s.ok()) return fail(std::move(s));
       (times.empty() && first == 0 ? first : times.emplace_back()) = now() - t;
+      if (now() - shown > 0.2) {
+        shown = now();
+        out.progress(format("{} runs, {:.0f} of {:g} s", times.size(), shown - begin, seconds_));
+      }
     }
+    out.end_progress();
     const double memory = anonymous_bytes() - before;
     std::sort(times.begin(), times.end());
     auto at = [&](double q) { return times[size_t(q * double(times.size() - 1))]; };

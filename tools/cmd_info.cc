@@ -220,7 +220,7 @@ class Info final : public Command {
       values.row({"output", escaped(v->name), escaped(type_of(*v)), shape_text(*v)});
     if (values.rows() > 0) values.print(out);
     out.line();
-    print_operators(facts, out);
+    print_operators(facts, work, out);
     out.line();
     Table tensors({"largest tensors", "type", "shape", "bytes", "share"}, {false, false, false, true, true});
     for (size_t i = 0; i < std::min(top_, facts.tensors.size()); ++i) {
@@ -254,15 +254,19 @@ class Info final : public Command {
     return text.substr(0, text.find('\n'));
   }
 
-  void print_operators(const Facts& facts, Terminal& out) const {
+  void print_operators(const Facts& facts, const Result<Work>& work, Terminal& out) const {
     std::vector<std::pair<std::string, size_t>> sorted(facts.operators.begin(), facts.operators.end());
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
-    Table table({"operator", "count", ""}, {false, true, false});
+    const bool shares = work.ok() && std::any_of(sorted.begin(), sorted.end(), [&](const auto& s) {
+                          return !work->share(s.first).empty();
+                        });
+    Table table({"operator", "count", shares ? "work" : "", ""}, {false, true, true, false});
     for (size_t i = 0; i < std::min(top_, sorted.size()); ++i) {
       std::string bar;
       for (size_t k = 0; k < std::max<size_t>(1, sorted[i].second * 30 / sorted[0].second); ++k) bar += "▇";
-      table.row({escaped(sorted[i].first), format("{}", sorted[i].second), out.paint(Style::accent, bar)});
+      table.row({escaped(sorted[i].first), format("{}", sorted[i].second),
+                 shares ? work->share(sorted[i].first) : "", out.paint(Style::accent, bar)});
     }
     if (table.rows() > 0) table.print(out);
     if (sorted.size() > top_)

@@ -84,7 +84,13 @@ bool asks_for_help(const std::vector<std::string>& words) {
   return false;
 }
 
+int print_version(Terminal& out) {
+  out.line(format("sardonyx {}", version()));
+  return kDone;
+}
+
 int run_verb(Command& command, const std::vector<std::string>& words, Terminal& out) {
+  if (words.size() == 1 && words[0] == "--version") return print_version(out);
   if (asks_for_help(words)) {
     out.print(verb_help(command, out));
     return kDone;
@@ -124,8 +130,7 @@ int run(int argc, char** argv) {
     return kDone;
   }
   if (words[0] == "--version" || words[0] == "-V") {
-    out.line(format("sardonyx {}", version()));
-    return kDone;
+    return print_version(out);
   }
   const std::string verb = words[0];
   if (verb.starts_with('-')) {

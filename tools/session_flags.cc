@@ -1,11 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session_flags.h"
 
+#include <cstdio>
+#include <cstdlib>
+
 #include "base/cpu.h"
 #include "base/format.h"
 #include "progress.h"
 
 namespace sx::tools {
+
+namespace {
+
+constexpr const char* kLevels[] = {"debug", "info", "warn", "error"};
+
+void say(void*, LogLevel level, std::string_view message) {
+  const std::string text = escaped(message);
+  std::fprintf(stderr, "%s: %s\n", level < LogLevel::off ? kLevels[int(level)] : "log", text.c_str());
+}
+
+// What SARDONYX_LOG asks to be told; nothing without it.
+Result<Log> log_from_environment() {
+  const char* wanted = std::getenv("SARDONYX_LOG");
+  if (!wanted || !*wanted) return Log();
+  for (size_t i = 0; i < std::size(kLevels); ++i) {
+    if (std::string_view(wanted) == kLevels[i]) return Log{.sink = say, .least = LogLevel(i)};
+  }
+  return error(Code::invalid_argument, "SARDONYX_LOG={}: expected error, warn, info or debug", wanted);
+}
+
+Result<unsigned> threads_from_environment() {
+  const char* wanted = std::getenv("SARDONYX_THREADS");
+  if (!wanted || !*wanted) return 0u;
+  char* end = nullptr;
+  const unsigned long n = std::strtoul(wanted, &end, 10);
+  if (*end == 0 && *wanted != '-' && n <= 10000) return unsigned(n);
+  return error(Code::invalid_argument, "SARDONYX_THREADS={}: expected a number of threads", wanted);
+}
+
+}  // namespace
 
 void SessionFlags::add(Options& o, bool with_model) {
   if (with_model) o.argument("MODEL", model, "an ONNX model").is(Takes::model);
@@ -18,7 +51,9 @@ void SessionFlags::add(Options& o, bool with_model) {
 
 Result<SessionOptions> SessionFlags::options(const Common& common) const {
   SessionOptions o;
-  o.threads = common.threads;
+  SX_ASSIGN(const unsigned otherwise, threads_from_environment());
+  o.threads = common.threads > 0 ? common.threads : otherwise;
+  SX_ASSIGN(o.log, log_from_environment());
   o.rules = !no_rules;
   o.providers = providers;
   o.plugins = plugins;

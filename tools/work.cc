@@ -237,11 +237,25 @@ Result<Work> count_work(const onnx::Model& model, const std::vector<std::pair<st
   return work;
 }
 
+std::string Work::share(const std::string& op) const {
+  for (const auto& [type, part] : ops) {
+    if (type != op) continue;
+    if (part.is_constant() && flops.is_constant())
+      return format("{:.1f}%", 100 * double(part.constant()) / double(flops.constant()));
+    if (part.is_constant() || flops.is_constant()) return "";
+    const auto &a = part.expr()->terms, &b = flops.expr()->terms;
+    if (a.size() != 1 || b.size() != 1 || a[0].atoms != b[0].atoms) return "";
+    return format("{:.1f}%", 100 * double(a[0].coefficient) / double(b[0].coefficient));
+  }
+  return "";
+}
+
 std::string Work::text() const {
   const auto unit = [](double count) {
     const std::string text = count_text(count);  // "2.1 G" or "120"
     return text + (text.find(' ') == std::string::npos ? " FLOP" : "FLOP");
   };
+  if (flops.is_constant(0)) return "no matrix products, no convolutions";
   if (flops.is_constant()) return unit(double(flops.constant()));
   std::vector<DimTerm> terms = flops.expr()->terms;
   std::stable_sort(terms.begin(), terms.end(),

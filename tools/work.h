@@ -19,6 +19,8 @@ struct Work {
 
   // "2.10 GFLOP", or "170 MFLOP × batch × seq + 36.9 kFLOP × batch × seq²"
   std::string text() const;
+  // The part of an operator type in percent, where that does not depend on free sizes: "97.1%"; else empty.
+  std::string share(const std::string& op) const;
 };
 
 // Products are MatMul, Gemm, Conv, ConvTranspose, DeformConv, their integer forms, Attention, LSTM, GRU, RNN

@@ -160,6 +160,8 @@ def test_what_is_not_known(tmp_path):
 def test_page():
     page = run("info", DIGITS, env={"COLUMNS": "80"})[0]
     assert max(map(len, page.splitlines())) <= 80
+    conv = next(line for line in page.splitlines() if line.startswith("Conv "))
+    assert conv.split()[:3] == ["Conv", "2", f"{100 * (18432 + 589824) / 618496:.1f}%"]
     for part in ("618 kFLOP × N", "dense.weight", "51.6%", "9.93 k in 39.7 kB, all float32", "Conv"):
         assert part in page
     info = json.loads(run("info", DIGITS, "--json")[0])

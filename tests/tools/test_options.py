@@ -157,3 +157,14 @@ def test_a_reader_that_has_seen_enough():
     assert (done.returncode, done.stderr) == (0, "")
     full = subprocess.run(["bash", "-c", '"$0" man > /dev/full', PROGRAM], capture_output=True, text=True)
     assert full.returncode == 4 and "cannot write to standard output" in full.stderr
+
+
+def test_environment(monkeypatch):
+    monkeypatch.setenv("SARDONYX_THREADS", "many")
+    assert "SARDONYX_THREADS=many: expected a number" in run("run", DIGITS, "--random", status=2)[1]
+    monkeypatch.setenv("SARDONYX_THREADS", "1")
+    monkeypatch.setenv("SARDONYX_LOG", "loud")
+    assert "SARDONYX_LOG=loud: expected error, warn" in run("run", DIGITS, "--random", status=2)[1]
+    monkeypatch.setenv("SARDONYX_LOG", "debug")
+    run("run", DIGITS, "--random")
+    assert run("info", "--version")[0] == run("--version")[0]
