@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // sardonyx copy: reads a model and writes it, byte for byte unless told to change how it is stored.
-#include "base/format.h"
 #include "command.h"
-#include "json.h"
 #include "model_file.h"
 
 namespace sx::tools::commands {
@@ -48,26 +46,7 @@ class Copy final : public Command {
     auto report = onnx::store_model(**model, out_, store_);
     busy.reset();
     if (!report.ok()) return writing_failed(**model, std::move(report).status());
-    if (common.json) {
-      Json j;
-      j.open_object()
-          .text("model", out_)
-          .integer("bytes", int64_t(report->model_bytes))
-          .key("files")
-          .open_array();
-      for (const auto& f : report->files) {
-        j.open_object().text("location", f.location).integer("bytes", int64_t(f.bytes));
-        j.integer("tensors", int64_t(f.tensors)).close_object();
-      }
-      j.close_array().close_object();
-      out.line(j.str());
-      return done();
-    }
-    out.note(format("wrote {} ({})", escaped(out_), bytes_text(double(report->model_bytes))));
-    for (const auto& f : report->files) {
-      out.note(
-          format("      {} ({}, {} tensors)", escaped(f.location), bytes_text(double(f.bytes)), f.tensors));
-    }
+    Saved{out_, false, report->model_bytes, report->files}.tell(common, out);
     return done();
   }
 

@@ -43,11 +43,7 @@ class External final : public Command {
     auto report = onnx::store_model(**model, out_, store_);
     busy.reset();
     if (!report.ok()) return writing_failed(**model, std::move(report).status());
-    out.note(format("wrote {} ({})", escaped(out_), bytes_text(double(report->model_bytes))));
-    for (const auto& f : report->files) {
-      out.note(
-          format("      {} ({}, {} tensors)", escaped(f.location), bytes_text(double(f.bytes)), f.tensors));
-    }
+    Saved{out_, false, report->model_bytes, report->files}.tell(common, out);
     return done();
   }
 
@@ -73,7 +69,7 @@ class External final : public Command {
     if (common.json) {
       out.line(j.close_array().close_object().str());
     } else if (files.empty()) {
-      out.note("the model has no external data");
+      if (!common.quiet) out.note("the model has no external data");
     } else {
       table.print(out);
     }

@@ -36,7 +36,7 @@ class Metadata final : public Command {
     if (Status s = change((*model)->metadata_props); !s.ok()) return {std::move(s), kUsage};
     auto said = target_.save(**model, model_, out);
     if (!said.ok()) return writing_failed(**model, std::move(said).status());
-    if (!said->empty()) out.note(*said);
+    said->tell(common, out);
     return done();
   }
 

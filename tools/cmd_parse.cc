@@ -22,7 +22,7 @@ class Parse final : public Command {
         .is(Takes::new_file)
         .required();
   }
-  Outcome run(const Common&, Terminal& out) override {
+  Outcome run(const Common& common, Terminal& out) override {
     auto file = open_file(text_);
     if (!file.ok()) return refuse(std::move(file).status());
     const auto bytes = (*file)->bytes();
@@ -30,7 +30,7 @@ class Parse final : public Command {
     if (!model.ok()) return refuse(std::move(model).in(text_).status());
     auto said = Target{out_}.save(**model, text_, out);
     if (!said.ok()) return fail(std::move(said).status());
-    if (!said->empty()) out.note(*said);
+    said->tell(common, out);
     return done();
   }
 

@@ -25,7 +25,7 @@ class RenameCommand final : public Command {
     o.value("--dim", "OLD=NEW", dims_, "a symbolic dimension");
     target_.add(o);
   }
-  Outcome run(const Common&, Terminal& out) override {
+  Outcome run(const Common& common, Terminal& out) override {
     using What = onnx::Rename::What;
     if (Status s = target_.check(); !s.ok()) return {std::move(s), kUsage};
     std::vector<onnx::Rename> renames;
@@ -60,7 +60,7 @@ class RenameCommand final : public Command {
     if (!count.ok()) return refuse(std::move(count).in(model_).status());
     auto said = target_.save(**model, model_, out);
     if (!said.ok()) return writing_failed(**model, std::move(said).status());
-    out.note(format("{} places renamed{}{}", *count, said->empty() ? "" : "; ", *said));
+    said->tell(common, out, "renamed", *count);
     return done();
   }
 

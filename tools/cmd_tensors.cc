@@ -77,8 +77,8 @@ class Tensors final : public Command {
     }
     auto model = open_model(model_);
     if (!model.ok()) return refuse(std::move(model).status());
-    if (!extract_.empty()) return extract(**model, out);
-    if (!replace_.empty()) return replace(**model, out);
+    if (!extract_.empty()) return extract(**model, common, out);
+    if (!replace_.empty()) return replace(**model, common, out);
     return list(**model, common, out);
   }
 
@@ -174,7 +174,7 @@ class Tensors final : public Command {
                  escaped(wanted));
   }
 
-  Outcome extract(onnx::Model& model, Terminal& out) const {
+  Outcome extract(onnx::Model& model, const Common& common, Terminal& out) const {
     auto found = find(model, extract_);
     if (!found.ok()) return refuse(std::move(found).in(model_).status());
     auto tensor = onnx::to_tensor(model, **found);
@@ -192,13 +192,13 @@ class Tensors final : public Command {
     }
     busy.reset();
     if (!s.ok()) return fail(std::move(s));
-    if (target_.out != "-")
+    if (target_.out != "-" && !common.quiet)
       out.note(format("wrote {} ({}{})", escaped(target_.out), dtype_name(tensor->type()),
                       to_string(tensor->dims())));
     return done();
   }
 
-  Outcome replace(onnx::Model& model, Terminal& out) const {
+  Outcome replace(onnx::Model& model, const Common& common, Terminal& out) const {
     auto pair = split_pair(replace_, "NAME=FILE.npy");
     if (!pair.ok()) return {std::move(pair).status(), kUsage};
     auto found = find(model, pair->first);
@@ -215,7 +215,7 @@ class Tensors final : public Command {
     put_elements(t, *tensor);  // lives until the model is written
     auto said = target_.save(model, model_, out);
     if (!said.ok()) return writing_failed(model, std::move(said).status());
-    if (!said->empty()) out.note(*said);
+    said->tell(common, out);
     return done();
   }
 

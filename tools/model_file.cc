@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "base/output_file.h"
+#include "json.h"
 #include "onnx/read.h"
 #include "signals.h"
 #include "terminal.h"
@@ -62,8 +63,7 @@ Status Target::check() const {
   return error(Code::invalid_argument, "say where the result goes: -o FILE, or --in-place");
 }
 
-Result<std::string> Target::save(const onnx::Model& model, const std::string& from,
-                                 Terminal& terminal) const {
+Result<Saved> Target::save(const onnx::Model& model, const std::string& from, Terminal& terminal) const {
   if (in_place) {
     if (from == "-") return error(Code::invalid_argument, "standard input cannot be changed in place");
     bool patched = false;
@@ -71,18 +71,45 @@ Result<std::string> Target::save(const onnx::Model& model, const std::string& fr
       const HoldInterrupts hold;
       SX_ASSIGN(patched, onnx::patch_model(model));
     }
-    if (patched) return format("changed {} in place", escaped(from));
-    const auto busy = busy_writing(terminal, model, from);
-    SX_TRY(onnx::write_model(model, from));
-    return format("rewrote {}", escaped(from));
+    if (!patched) {
+      const auto busy = busy_writing(terminal, model, from);
+      SX_TRY(onnx::write_model(model, from));
+    }
+    return Saved{from, patched, onnx::message_size<onnx::ModelProto>(model)};
   }
   if (out == "-") {
     SX_TRY(save_text(out, onnx::message_bytes<onnx::ModelProto>(model)));
-    return std::string();
+    return Saved{out};
   }
   const auto busy = busy_writing(terminal, model, out);
-  SX_ASSIGN(const onnx::StoreReport report, onnx::store_model(model, out, {.allow_large = true}));
-  return format("wrote {} ({})", escaped(out), bytes_text(double(report.model_bytes)));
+  SX_ASSIGN(onnx::StoreReport report, onnx::store_model(model, out, {.allow_large = true}));
+  return Saved{out, false, report.model_bytes, std::move(report.files)};
+}
+
+void Saved::tell(const Common& common, Terminal& out, const char* counted, size_t count) const {
+  if (common.json && path != "-") {
+    Json j;
+    j.open_object().text("model", path).boolean("in_place", in_place).integer("bytes", int64_t(bytes));
+    if (counted) j.integer(counted, int64_t(count));
+    j.key("files").open_array();
+    for (const auto& f : files) {
+      j.open_object().text("location", f.location).integer("bytes", int64_t(f.bytes));
+      j.integer("tensors", int64_t(f.tensors)).close_object();
+    }
+    out.line(j.close_array().close_object().str());
+  }
+  if (common.json || common.quiet) return;
+  std::string text = counted ? format("{} {}", count, counted) : "";
+  if (path != "-") {
+    text += text.empty() ? "" : "; ";
+    text += in_place ? format("changed {} in place", escaped(path))
+                     : format("wrote {} ({})", escaped(path), bytes_text(double(bytes)));
+  }
+  if (!text.empty()) out.note(text);
+  for (const auto& f : files) {
+    out.note(
+        format("      {} ({}, {} tensors)", escaped(f.location), bytes_text(double(f.bytes)), f.tensors));
+  }
 }
 
 Result<std::pair<std::string, std::string>> split_pair(const std::string& text, const char* expected) {

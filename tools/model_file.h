@@ -23,14 +23,23 @@ std::unique_ptr<Busy> busy_writing(Terminal& out, const onnx::Model& model, cons
 Outcome writing_failed(const onnx::Model& model, Status status);
 Status save_text(const std::string& path, std::string_view text);  // "-" writes standard output
 
+// What an edit has written, for people ("wrote model.onnx (97.8 MB)") or as JSON. `counted` says how much it
+// did.
+struct Saved {
+  std::string path;
+  bool in_place = false;
+  uint64_t bytes = 0;                               // of the model
+  std::vector<onnx::StoreReport::File> files = {};  // beside it
+  void tell(const Common& common, Terminal& out, const char* counted = nullptr, size_t count = 0) const;
+};
+
 // The flags -o and --in-place, and where the result of an edit goes.
 struct Target {
   std::string out;
   bool in_place = false;
   void add(Options& o);
   Status check() const;  // one of the two was given
-  // Says what was done, as in "changed 12 bytes in place" or "wrote model.onnx (97.8 MB)".
-  Result<std::string> save(const onnx::Model& model, const std::string& from, Terminal& terminal) const;
+  Result<Saved> save(const onnx::Model& model, const std::string& from, Terminal& terminal) const;
 };
 
 // "old=new" at its first '='.
