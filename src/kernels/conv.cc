@@ -17,6 +17,8 @@ size_t out_size(size_t in, size_t before, size_t after, size_t kernel, size_t di
   return padded < reach ? 0 : (padded - reach) / stride + 1;
 }
 
+constexpr size_t kPaddedChannels = 16;  // whose lines are few enough to copy
+
 // Pieces at once, so that a panel's share of the weights stays in the cache.
 size_t inner_blocks(size_t inner, size_t pieces) {
   return std::min(std::max<size_t>(1, pieces), std::max<size_t>(1, divide_up(inner, kMaxInner)));
@@ -103,17 +105,6 @@ void ConvPlan::plan_dense() {
   const bool uniform = blocked ? taps == 1 || in_group_ % lanes == 0 : s.dilation_w == 1;
   lines_ = !in_place_ && uniform && out_w_ >= 2 * tiles_->max_rows && out_group_ <= 256;
   line_tiles_ = std::max<size_t>(1, divide_up(out_w_, tiles_->max_rows));
-  if (in_place_ || lines_) {
-    const size_t plane = s.in_h * s.in_w;
-    for (size_t piece = 0; piece < pieces_; ++piece) {
-      const size_t tap = piece / std::max<size_t>(1, blocks),
-                   kh = blocked ? tap / s.kernel_w : piece % s.kernel_h;
-      const size_t at = kh * s.dilation_h * s.in_w;
-      piece_offset_.push_back(static_cast<ptrdiff_t>(
-          blocked ? (at + tap % s.kernel_w * s.dilation_w + piece % blocks * plane) * lanes
-                  : at + piece / s.kernel_h * plane));
-    }
-  }
   const size_t k = std::max<size_t>(1, divide_up(inner(), k_blocks_));
   const size_t block_rows = std::max(tiles_->max_rows, kRowBlockFloats / k);
   row_blocks_ = lines_ ? divide_up(out_h_, std::max<size_t>(1, block_rows / std::max<size_t>(1, out_w_)))
@@ -130,6 +121,26 @@ void ConvPlan::plan_dense() {
   group_panels_ = panels_per_chunk(panels_, panel_work / row_blocks_, total);
   column_groups_ = std::max<size_t>(1, divide_up(panels_, group_panels_));
   chunks_ = positions == 0 || out_group_ == 0 ? 0 : s.batch * s.groups * row_blocks_ * column_groups_;
+  padded_ = lines_ && !blocked && padded && positions > 0 && in_group_ <= kPaddedChannels;
+  if (padded_) {
+    padded_w_ = (out_w_ - 1) * s.stride_w + s.kernel_w;
+    padded_lines_ = (divide_up(out_h_, row_blocks_) - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1;
+  }
+  if (in_place_ || lines_) find_pieces();
+}
+
+void ConvPlan::find_pieces() {
+  const ConvShape& s = shape_;
+  const bool blocked = kind_ == ConvKind::blocked;
+  const size_t width = padded_ ? padded_w_ : s.in_w, plane = (padded_ ? padded_lines_ : s.in_h) * width;
+  const size_t blocks = std::max<size_t>(1, divide_up(in_group_, tiles_->lanes));
+  for (size_t piece = 0; piece < pieces_; ++piece) {
+    const size_t tap = piece / blocks, kh = blocked ? tap / s.kernel_w : piece % s.kernel_h;
+    const size_t at = kh * s.dilation_h * width;
+    piece_offset_.push_back(static_cast<ptrdiff_t>(
+        blocked ? (at + tap % s.kernel_w * s.dilation_w + piece % blocks * plane) * tiles_->lanes
+                : at + piece / s.kernel_h * plane));
+  }
 }
 
 void ConvPlan::plan_winograd() {
@@ -205,6 +216,7 @@ size_t ConvPlan::scratch_floats(size_t width) const {
     default: break;
   }
   if (in_place_) return 0;
+  if (padded_) return width * copied_row_stride(in_group_ * padded_lines_ * padded_w_);
   const size_t rows =
       lines_ ? divide_up(out_h_, row_blocks_) * out_w_ : divide_up(out_h_ * out_w_, row_blocks_);
   return width * rows * copied_row_stride(k + tiles_->lanes);

@@ -65,6 +65,7 @@ class ConvPlan {
   friend void pack_conv(const ConvPlan& plan, const void* weights, float* packed, Parallel& parallel);
 
   void plan_dense();
+  void find_pieces();
   void plan_winograd();
   void plan_plain();
   void plan_depthwise();
@@ -89,6 +90,8 @@ class ConvPlan {
   size_t row_blocks_ = 1;  // blocks of output positions, or of output lines
   bool lines_ = false;     // tiles stay within an output line, so that inner ones read the input in place
   bool in_place_ = false;  // every tile reads the input in place: 1x1, stride 1, no padding
+  bool padded_ = false;    // a chunk's input lines are copied with their padding first, and read there
+  size_t padded_w_ = 0, padded_lines_ = 0;
   size_t line_tiles_ = 1;
   size_t squares_h_ = 0, squares_w_ = 0;  // of Winograd; row_blocks_ cuts all of them
   std::vector<ptrdiff_t> piece_offset_;   // of each piece in the input, when read in place

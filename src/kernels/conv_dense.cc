@@ -44,6 +44,7 @@ class ConvDense {
     c.residual = e_.residual ? e_.residual + out_at : nullptr;
     c.packed = o_.packed + group * divide_up(p_.out_group_, lanes_) * lanes_ * p_.inner();
     c.scratch = scratch;
+    if (p_.padded_) pad_lines(c);
     for (size_t kb = 0; kb < p_.k_blocks_; ++kb) {
       c.piece0 = cut(p_.pieces_, p_.k_blocks_, kb);
       c.piece1 = cut(p_.pieces_, p_.k_blocks_, kb + 1);
@@ -89,7 +90,7 @@ class ConvDense {
   }
 
   bool reads_in_place(const Span& span) const {
-    if (p_.in_place_) return true;
+    if (p_.in_place_ || p_.padded_) return true;
     if (!p_.lines_) return false;
     const size_t y = span.first / p_.out_w_ * s_.stride_h, x = span.first % p_.out_w_ * s_.stride_w;
     const size_t x_end = x + (span.count - 1) * s_.stride_w + (s_.kernel_w - 1) * s_.dilation_w;
@@ -103,8 +104,27 @@ class ConvDense {
     return c.scratch + (span.first - (p_.lines_ ? c.unit0 * p_.out_w_ : c.unit0)) * row_stride(c);
   }
 
+  // The input lines under the chunk's output lines, with zeros for the padding.
+  void pad_lines(const Chunk& c) const {
+    const size_t lines = (c.unit1 - c.unit0 - 1) * s_.stride_h + (s_.kernel_h - 1) * s_.dilation_h + 1;
+    const size_t width = p_.padded_w_, begin = std::min(width, s_.pad_left);
+    const size_t n = std::min(width - begin, s_.in_w);
+    for (size_t channel = 0; channel < p_.in_group_; ++channel)
+      for (size_t i = 0; i < lines; ++i) {
+        float* to = c.scratch + (channel * p_.padded_lines_ + i) * width;
+        const size_t y = c.unit0 * s_.stride_h + i - s_.pad_top;  // past the end also when negative
+        if (y >= s_.in_h) {
+          std::fill_n(to, width, 0.0f);
+          continue;
+        }
+        std::fill_n(to, begin, 0.0f);
+        std::copy_n(c.input + channel * plane_ + y * s_.in_w, n, to + begin);
+        std::fill_n(to + begin + n, width - begin - n, 0.0f);
+      }
+  }
+
   void gather(const Chunk& c) const {
-    if (p_.in_place_) return;
+    if (p_.in_place_ || p_.padded_) return;
     for (size_t t = 0; t < c.tiles; ++t) {
       const Span rows = span(c, t);
       if (reads_in_place(rows)) continue;
@@ -122,11 +142,9 @@ class ConvDense {
       return;
     }
     const size_t unit = blocked_ ? lanes_ : 1;
-    const ptrdiff_t y =
-        static_cast<ptrdiff_t>(rows.first / p_.out_w_ * s_.stride_h) - static_cast<ptrdiff_t>(s_.pad_top);
-    const ptrdiff_t x =
-        static_cast<ptrdiff_t>(rows.first % p_.out_w_ * s_.stride_w) - static_cast<ptrdiff_t>(s_.pad_left);
-    t.a = c.input + (y * static_cast<ptrdiff_t>(s_.in_w) + x) * static_cast<ptrdiff_t>(unit);
+    const size_t line = rows.first / p_.out_w_, x = rows.first % p_.out_w_ * s_.stride_w;
+    t.a = p_.padded_ ? c.scratch + (line - c.unit0) * s_.stride_h * p_.padded_w_ + x
+                     : c.input + ((line * s_.stride_h - s_.pad_top) * s_.in_w + x - s_.pad_left) * unit;
     t.a_row = static_cast<ptrdiff_t>(s_.stride_w * unit);
     t.step_offset = p_.piece_offset_.data() + c.piece0;
     t.inner = p_.piece_;

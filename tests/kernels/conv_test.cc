@@ -238,6 +238,23 @@ TEST_CASE("from_plain: first layers") {
   check({s, ConvKind::from_plain, {}});
 }
 
+TEST_CASE("from_plain: wide lines are copied with their padding") {
+  for (size_t in : {1u, 3u, 17u})
+    for (size_t stride : {1u, 2u, 3u}) {
+      ConvShape s = square(in, 40, 12, 5, stride, 2);
+      s.in_w = 90, s.pad_right = 4, s.batch = 2;
+      check({s, ConvKind::from_plain, {.activation = Activation::relu}, true, true});
+      s.dilation_h = 3, s.pad_left = 0, s.pad_top = 7;
+      check({s, ConvKind::from_plain, {}});
+    }
+  ConvShape s = square(2, 16, 3, 3, 1, 0);
+  s.in_w = 1, s.pad_left = 40, s.pad_right = 30, s.pad_bottom = 9;
+  check({s, ConvKind::from_plain, {}});
+  s = square(3, 8, 90, 3, 1, 0);
+  s.in_h = 1, s.pad_left = 1;
+  CHECK(ConvPlan(s, ConvKind::from_plain).scratch_floats(1) < 1000000);
+}
+
 TEST_CASE("depthwise") {
   for (size_t channels : {5u, 16u, 40u})
     for (size_t kernel : {3u, 5u})
