@@ -75,6 +75,16 @@ std::string standard_of(const Place& place) {
   return "";
 }
 
+// NAME=FILE, where both may have '=' in them: good if any reading is.
+Status check_named(const std::string& text) {
+  Status missing;
+  for (size_t at = text.find('='); at != std::string::npos; at = text.find('=', at + 1)) {
+    missing = check_path(text.substr(at + 1), false, false);
+    if (missing.ok()) break;
+  }
+  return missing;
+}
+
 }  // namespace
 
 Option& Option::required() {
@@ -214,13 +224,10 @@ Status Options::check_files() const {
     std::vector<std::string> values;
     if (o.place.kind == Place::Kind::text) values = {*static_cast<const std::string*>(o.place.to)};
     if (o.is_repeated()) values = *static_cast<const std::vector<std::string>*>(o.place.to);
-    for (std::string& v : values) {
-      if (o.takes == Takes::named_file) {
-        const size_t at = v.rfind('=');
-        if (at == std::string::npos) continue;
-        v.erase(0, at + 1);
-      }
-      if (v != "-") SX_TRY(check_path(v, o.takes == Takes::model, o.takes == Takes::path));
+    for (const std::string& v : values) {
+      if (v == "-") continue;
+      SX_TRY(o.takes == Takes::named_file ? check_named(v)
+                                          : check_path(v, o.takes == Takes::model, o.takes == Takes::path));
     }
   }
   return {};

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Help, manual page, completions and errors: all from one table of options."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -83,6 +84,33 @@ def test_bash_completes(tmp_path):
     assert completions("info", "--top", "", folder=tmp_path) == []
 
 
+def in_shell(shell, script):
+    """What the script prints in that shell, with the program on its path."""
+    if not shutil.which(shell):
+        pytest.skip(f"no {shell} here")
+    path = {**os.environ, "PATH": f"{PROGRAM.resolve().parent}:{os.environ['PATH']}"}
+    words = [shell, "-f", "-c", script] if shell == "zsh" else [shell, "-N", "-c", script]
+    done = subprocess.run(words, capture_output=True, text=True, env=path, timeout=60)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    return done.stdout
+
+
+def test_fish_completes():
+    script = "sardonyx completion fish | source; for w in $words; complete -C $w; echo ---; end"
+    asked = ["sardonyx inf", "sardonyx info --colo", "sardonyx info --color ne", "sardonyx completion z"]
+    words = "set words " + " ".join(f"'{w}'" for w in asked) + "; "
+    answers = [
+        [line.split("\t")[0] for line in part.split("\n") if line]
+        for part in in_shell("fish", words + script).split("---")
+    ]
+    assert answers[:4] == [["info"], ["--color"], ["never"], ["zsh"]]
+
+
+def test_zsh_takes_its_completions():
+    script = 'autoload -Uz compinit; compinit -u -D; source <(sardonyx completion zsh); print -r -- "$_comps[sardonyx]"'
+    assert in_shell("zsh", script).strip() == "_sardonyx"
+
+
 def test_manual_is_good_roff(tmp_path):
     groff = shutil.which("groff")
     if not groff:
@@ -149,6 +177,9 @@ def test_a_mistyped_file(tmp_path):
     words = ["run", "models/resnet.onnx", "--input"]
     assert "no such file" in run(*words, "image=pic.npy", status=3, cwd=tmp_path)[1]
     assert "no such file or folder" in run("test", "modles", status=3, cwd=tmp_path)[1]
+    (tmp_path / "a=b.npy").touch()
+    words = ["tensors", "models/resnet.onnx", "-o", "x.onnx", "--replace"]
+    assert "no such file" not in run(*words, "conv1.bias=a=b.npy", status=3, cwd=tmp_path)[1]
 
 
 def test_a_reader_that_has_seen_enough():
