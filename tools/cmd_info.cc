@@ -60,6 +60,10 @@ Facts gather(const onnx::Model& model) {
   return facts;
 }
 
+std::string plural(size_t count, const char* thing) {
+  return format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
 const onnx::TensorShapeProto* shape_of(const onnx::ValueInfoProto& v) {
   return v.type && v.type->tensor_type && v.type->tensor_type->shape ? v.type->tensor_type->shape.get()
                                                                      : nullptr;
@@ -208,8 +212,9 @@ class Info final : public Command {
          escaped(model_) + (model.file ? "  " + bytes_text(double(model.file->bytes().size())) : ""));
     line("producer", escaped(producer(model)));
     line("format", format("IR {}, operators {}", model.ir_version.value, opsets));
-    line("graph", format("{} nodes, {} kinds of operators{}", facts.nodes, facts.operators.size(),
-                         model.functions.empty() ? "" : format(", {} functions", model.functions.size())));
+    line("graph", plural(facts.nodes, "node") + ", " + plural(facts.operators.size(), "kind") +
+                      " of operators" +
+                      (model.functions.empty() ? "" : ", " + plural(model.functions.size(), "function")));
     if (facts.parameters > 0) line("parameters", parameters_text(facts));
     line("work", work.ok() ? work->text() : "not known: " + escaped(first_line(work.status())));
     out.line();

@@ -231,6 +231,7 @@ Result<Work> count_work(const onnx::Model& model, const std::vector<std::pair<st
   SX_ASSIGN(auto parts, counter.by_operator());
   Work work{.pool = graph.shared_pool()};
   work.flops = bound(*work.pool, Dim(2) * total, dims);
+  if (work.flops.is_constant(INT64_MAX)) return error(Code::unsupported, "more than can be counted");
   if (depends_on_data(work.flops))
     return error(Code::unsupported, "some sizes depend on the data that is fed");
   for (auto& [type, part] : parts) work.ops.emplace_back(type, bound(*work.pool, Dim(2) * part, dims));

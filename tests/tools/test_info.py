@@ -155,6 +155,9 @@ def test_what_is_not_known(tmp_path):
         {"w": ()},
     )
     assert flops(path) is None
+    many = 1 << 40
+    path = model(tmp_path, [node("MatMul", "x x", "y")], [value("x", many, many)], [value("y", many, many)])
+    assert flops(path) is None and "more than can be counted" in run("info", path)[0]
 
 
 def test_page():
