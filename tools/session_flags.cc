@@ -7,6 +7,7 @@
 #include "base/cpu.h"
 #include "base/format.h"
 #include "progress.h"
+#include "signals.h"
 
 namespace sx::tools {
 
@@ -72,6 +73,7 @@ Result<SessionOptions> SessionFlags::options(const Common& common) const {
 
 Result<std::unique_ptr<Session>> SessionFlags::load(const SessionOptions& options, Terminal& out) const {
   const Busy busy(out, "loading " + escaped(model));
+  const LeaveAtOnce leave;
   return Session::load(model, options);
 }
 

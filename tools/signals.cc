@@ -142,6 +142,9 @@ void install_signals(bool polls) {
 bool interrupted() { return g_interrupted != 0; }
 const Cancel& interrupt() { return g_interrupt; }
 
+LeaveAtOnce::LeaveAtOnce() : polled_(g_polls != 0) { g_polls = 0; }
+LeaveAtOnce::~LeaveAtOnce() { g_polls = polled_; }
+
 HoldInterrupts::HoldInterrupts() {
   const sigset_t set = interrupts();
   ::pthread_sigmask(SIG_BLOCK, &set, &before_);

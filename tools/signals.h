@@ -15,6 +15,18 @@ void install_signals(bool polls);
 bool interrupted();
 const Cancel& interrupt();
 
+// While it lives, Ctrl-C ends the program at once although the verb polls: for work that does not look.
+class LeaveAtOnce {
+ public:
+  LeaveAtOnce();
+  ~LeaveAtOnce();
+  LeaveAtOnce(const LeaveAtOnce&) = delete;
+  LeaveAtOnce& operator=(const LeaveAtOnce&) = delete;
+
+ private:
+  bool polled_;
+};
+
 // While it lives, Ctrl-C waits: for an edit in place, which is whole only when all of it is done.
 class HoldInterrupts {
  public:
