@@ -44,7 +44,9 @@ std::string Terminal::paint_error(Style style, std::string_view text) const {
   return !error_color_ || style == Style::plain ? std::string(text) : painted(style, text);
 }
 
-void Terminal::print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void Terminal::print(std::string_view text) {
+  if (!text.empty()) std::fwrite(text.data(), 1, text.size(), stdout);
+}
 
 void Terminal::line(std::string_view text) {
   print(text);
