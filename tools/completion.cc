@@ -97,15 +97,17 @@ std::string argument_lines(const std::vector<Verb>& verbs) {
 
 constexpr const char* kBashEnd = R"(
   case $kind in
-    choices:*) COMPREPLY=($(compgen -W "${kind#choices:}" -- "$word")) ;;
-    folder) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$word")) ;;
-    model)
-      compopt -o filenames 2>/dev/null
-      COMPREPLY=($(compgen -f -X '!*.onnx' -- "$word") $(compgen -d -- "$word")) ;;
-    named)
-      if [[ $word == *=* ]]; then compopt -o filenames 2>/dev/null; fi
-      COMPREPLY=($(compgen -f -- "${word##*=}")) ;;
-    file) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$word")) ;;
+    none) return ;;
+    choices:*) COMPREPLY=($(compgen -W "${kind#choices:}" -- "$word")); return ;;
+    named) word=${word##*=} ;;
+  esac
+  # Names of files, one a line: they may have spaces.
+  IFS=$'\n'
+  compopt -o filenames 2>/dev/null
+  case $kind in
+    folder) COMPREPLY=($(compgen -d -- "$word")) ;;
+    model) COMPREPLY=($(compgen -f -X '!*.onnx' -- "$word") $(compgen -d -- "$word")) ;;
+    *) COMPREPLY=($(compgen -f -- "$word")) ;;
   esac
 }
 complete -F _sardonyx sardonyx
@@ -127,9 +129,13 @@ std::string bash(const std::vector<Verb>& verbs) {
   text += format("    COMPREPLY=($(compgen -W {} -- \"$word\"))\n    return\n  fi\n",
                  quoted(names + " --help --version"));
   text +=
-      "  # bash cuts words at '=': --color=al comes as three\n"
-      "  if [[ $word == '=' ]]; then word=; elif [[ $last == '=' ]]; then last=${COMP_WORDS[COMP_CWORD-2]}; "
-      "fi\n"
+      "  # bash cuts words at '=': --color=al comes as three, --input x=file as four\n"
+      "  local at=COMP_CWORD\n"
+      "  if [[ $word == '=' ]]; then word=; elif [[ $last == '=' ]]; then ((--at)); fi\n"
+      "  if [[ ${COMP_WORDS[at]} == '=' ]]; then\n"
+      "    last=${COMP_WORDS[at-1]}\n"
+      "    [[ $last == -* ]] || last=${COMP_WORDS[at-2]}\n"
+      "  fi\n"
       "  case $verb:$last in\n" +
       case_lines(verbs) + "  esac\n";
   text += "  if [[ -z $kind && $word == -* ]]; then\n    case $verb in\n" + options +

@@ -50,7 +50,7 @@ def test_help_fits_eighty_columns():
     assert run("help", "info")[0] == run("info", "--help")[0]
 
 
-def completions(*words, folder="."):
+def completions(*words, folder=".", lines=False):
     """What bash offers for the last word, asked as its own completion asks."""
     script = """
         source <("$1" completion bash) || exit 9
@@ -63,7 +63,7 @@ def completions(*words, folder="."):
         ["bash", "-c", script, "bash", PROGRAM, *words], capture_output=True, text=True, cwd=folder
     )
     assert done.returncode == 0 and not done.stderr, done.stderr
-    return done.stdout.split()
+    return done.stdout.splitlines() if lines else done.stdout.split()
 
 
 def test_bash_completes(tmp_path):
@@ -80,8 +80,13 @@ def test_bash_completes(tmp_path):
     assert completions("info", "", folder=tmp_path) == ["a.onnx", "folder"]
     assert completions("copy", "a.onnx", "-o", "", folder=tmp_path).count("b.txt") == 1
     assert completions("run", "a.onnx", "--input", "x=c", folder=tmp_path) == ["c.npy"]
+    assert completions("run", "a.onnx", "--input", "x", "=", "c", folder=tmp_path) == ["c.npy"]
+    assert "c.npy" in completions("run", "a.onnx", "--input", "x", "=", folder=tmp_path)
+    assert completions("info", "--color", "=") == ["auto", "always", "never"]
     assert completions("run", "a.onnx", "--output-dir", "", folder=tmp_path) == ["folder"]
     assert completions("info", "--top", "", folder=tmp_path) == []
+    (tmp_path / "two words.onnx").touch()
+    assert completions("info", "tw", folder=tmp_path, lines=True) == ["two words.onnx"]
 
 
 def in_shell(shell, script):
