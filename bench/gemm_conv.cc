@@ -143,6 +143,11 @@ void gemms(Bench& bench) {
   gemm(bench, 3136, 64, 576);
   gemm(bench, 128, 3072, 768);
   gemm(bench, 128, 768, 3072);
+  gemm(bench, 128, 768, 768);
+  gemm(bench, 128, 384, 384);
+  gemm(bench, 128, 1536, 384);
+  gemm(bench, 128, 384, 1536);
+  gemm(bench, 32, 768, 768);
   gemm(bench, 16, 768, 768);
   gemm(bench, 4, 3072, 768);
   gemm(bench, 1, 3072, 768);
