@@ -58,8 +58,13 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& pa
     const Code code = errno == ENOENT ? Code::not_found : Code::io;
     return error(code, "cannot open: {}", std::strerror(errno)).in(path);
   }
+  return from_descriptor(fd.value, path, mode);
+}
+
+Result<std::shared_ptr<const MappedFile>> MappedFile::from_descriptor(int fd, const std::string& path,
+                                                                      LoadMode mode) {
   struct stat st {};
-  if (::fstat(fd.value, &st) != 0) return error(Code::io, "cannot stat: {}", std::strerror(errno)).in(path);
+  if (::fstat(fd, &st) != 0) return error(Code::io, "cannot stat: {}", std::strerror(errno)).in(path);
   if (Status s = refuse_kind(st); !s.ok()) return std::move(s).in(path);
 
   std::shared_ptr<MappedFile> file(new MappedFile);
@@ -68,7 +73,7 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& pa
   file->modified_ns_ = modified_ns(st);
   if (file->size_ == 0) return std::shared_ptr<const MappedFile>(file);
   if (mode == LoadMode::map) {
-    void* p = ::mmap(nullptr, file->size_, PROT_READ, MAP_PRIVATE, fd.value, 0);
+    void* p = ::mmap(nullptr, file->size_, PROT_READ, MAP_PRIVATE, fd, 0);
     if (p == MAP_FAILED)
       return error(Code::io, "cannot map {} bytes: {}", file->size_, std::strerror(errno)).in(path);
     file->data_ = static_cast<const uint8_t*>(p);
@@ -78,7 +83,7 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& pa
   auto* copy = static_cast<uint8_t*>(::operator new(file->size_, std::align_val_t(64), std::nothrow));
   if (!copy) return error(Code::out_of_memory, "cannot allocate {} bytes", file->size_).in(path);
   file->data_ = copy;
-  if (Status s = read_all(fd.value, copy, file->size_); !s.ok()) return std::move(s).in(path);
+  if (Status s = read_all(fd, copy, file->size_); !s.ok()) return std::move(s).in(path);
   return std::shared_ptr<const MappedFile>(file);
 }
 

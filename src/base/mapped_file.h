@@ -22,6 +22,9 @@ class MappedFile {
   // Refuses folders, FIFOs, sockets and devices.
   static Result<std::shared_ptr<const MappedFile>> open(const std::string& path,
                                                         LoadMode mode = LoadMode::map);
+  // The same for a file that is open; `path` is what errors and check_unchanged() call it.
+  static Result<std::shared_ptr<const MappedFile>> from_descriptor(int fd, const std::string& path,
+                                                                   LoadMode mode = LoadMode::map);
   static std::shared_ptr<const MappedFile> from_bytes(std::string name, const void* data, size_t size);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;

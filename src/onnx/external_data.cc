@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -34,42 +35,48 @@ Result<uint64_t> parse_number(std::string_view text, std::string_view key) {
   return value;
 }
 
-// Walks the location from the folder, one name at a time, and refuses symbolic links on the way. Somebody who
-// may write into the folder while it is read could still exchange the file between this and opening it.
-Result<std::string> walk(const std::string& folder, std::string_view location) {
+struct FreeLater {
+  void operator()(char* p) const { ::free(p); }
+};
+
+// Where a path leads to, all symbolic links followed.
+Result<std::string> real_path(const std::string& path, std::string_view location) {
+  const std::unique_ptr<char, FreeLater> real(::realpath(path.c_str(), nullptr));
+  if (real) return std::string(real.get());
+  return error(errno == ENOENT ? Code::not_found : Code::io, "cannot open external data {}: {}",
+               quoted(location), std::strerror(errno));
+}
+
+// Opens a file that lies in the folder. Links are followed once, to see that they stay inside; the way that
+// they lead is then walked from the folder without following any, so that nobody who changes the folder
+// meanwhile can lead it elsewhere.
+Result<int> open_inside(const std::string& folder, std::string_view location) {
   Fd at{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (at.value < 0) return error(Code::io, "cannot open the model's folder: {}", std::strerror(errno));
-  std::string_view rest = location;
-  while (!rest.empty()) {
-    const size_t slash = rest.find('/');
-    const std::string name(rest.substr(0, slash));
-    rest = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
-    if (name.empty() || name == ".") continue;
-    const bool last = rest.find_first_not_of("/.") == std::string_view::npos;
-    struct stat st {};
-    if (::fstatat(at.value, name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) {
-      return error(errno == ENOENT ? Code::not_found : Code::io, "cannot open external data {}: {}",
-                   quoted(location), std::strerror(errno));
-    }
-    if (S_ISLNK(st.st_mode)) {
-      return error(Code::invalid_model, "external data {} goes through the symbolic link {}",
-                   quoted(location), quoted(name))
-          .advise("Replace the link by the file: data must lie in the model's folder itself.");
-    }
-    if (last) {
-      if (S_ISREG(st.st_mode)) break;
-      return error(Code::invalid_model, "external data {} is not a regular file", quoted(location));
-    }
-    if (!S_ISDIR(st.st_mode)) {
-      return error(Code::invalid_model, "external data {}: {} is not a folder", quoted(location),
-                   quoted(name));
-    }
-    const int next = ::openat(at.value, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (next < 0)
-      return error(Code::io, "cannot open external data {}: {}", quoted(location), std::strerror(errno));
-    ::close(std::exchange(at.value, next));
+  SX_ASSIGN(std::string inside, real_path(folder, location));
+  SX_ASSIGN(const std::string target, real_path(folder + "/" + std::string(location), location));
+  if (!inside.ends_with('/')) inside += '/';
+  if (!target.starts_with(inside)) {
+    return error(Code::invalid_model, "external data {} leaves the model's folder through a symbolic link",
+                 quoted(location))
+        .advise("Replace the link by the file: data must lie in the model's folder.");
   }
-  return folder + "/" + std::string(location);
+  for (size_t begin = inside.size(); begin <= target.size();) {
+    const size_t slash = std::min(target.find('/', begin), target.size());
+    const int kind = slash == target.size() ? O_NONBLOCK : O_DIRECTORY;  // a FIFO must not hang here
+    const int next = ::openat(at.value, target.substr(begin, slash - begin).c_str(),
+                              O_RDONLY | O_NOFOLLOW | O_CLOEXEC | kind);
+    if (next < 0) {
+      return error(Code::io, "cannot open external data {}: {}", quoted(location), std::strerror(errno));
+    }
+    ::close(std::exchange(at.value, next));
+    begin = slash + 1;
+  }
+  struct stat st {};
+  if (::fstat(at.value, &st) != 0 || !S_ISREG(st.st_mode)) {
+    return error(Code::invalid_model, "external data {} is not a regular file", quoted(location));
+  }
+  return std::exchange(at.value, -1);
 }
 
 }  // namespace
@@ -117,8 +124,10 @@ Result<std::shared_ptr<const MappedFile>> ExternalFiles::open(std::string_view l
   SX_TRY(check_location(location));
   std::lock_guard lock(state_->mutex);
   if (auto it = state_->files.find(location); it != state_->files.end()) return it->second;
-  SX_ASSIGN(const std::string path, walk(folder_, location));
-  SX_ASSIGN(std::shared_ptr<const MappedFile> file, MappedFile::open(path, load_));
+  SX_ASSIGN(const int descriptor, open_inside(folder_, location));
+  const Fd fd{descriptor};
+  SX_ASSIGN(std::shared_ptr<const MappedFile> file,
+            MappedFile::from_descriptor(fd.value, folder_ + "/" + std::string(location), load_));
   state_->files.emplace(location, file);
   return file;
 }

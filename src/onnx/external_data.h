@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensor data in files beside the model. A location must lie inside the model's folder: relative, without
-// "..", reached without a symbolic link, a regular file. Each file is opened once for each model.
+// "..", a regular file; symbolic links must not lead out of the folder. Each file is opened once for each
+// model.
 #pragma once
 #include <memory>
 #include <optional>

@@ -397,7 +397,7 @@ LOCATIONS = {
     "./": "is a folder",
     "sub/": "is a folder",
     "missing.bin": "cannot open external data 'missing.bin': No such file",
-    "w.bin/x": "'w.bin' is not a folder",
+    "w.bin/x": "cannot open external data 'w.bin/x': Not a directory",
     "w.bin\n": r"cannot open external data 'w.bin\n'",
     "x" * 300: "File name too long",
 }
@@ -409,26 +409,35 @@ case(
     "'sub' is not a regular file",
 )
 case("location is a fifo", external(("location", "p"), files={"p": os.mkfifo}), "'p' is not a regular file")
-case(
-    "location is a link",
-    external(("location", "l"), files={"l": lambda p: os.symlink("w.bin", p)}),
-    "goes through the symbolic link 'l'",
-)
-case(
-    "location is a link out",
-    external(("location", "l"), files={"l": lambda p: os.symlink("/etc/passwd", p)}),
-    "symbolic link 'l'",
-)
-case(
-    "folder is a link out",
-    external(("location", "d/passwd"), files={"d": lambda p: os.symlink("/etc", p)}),
-    "symbolic link 'd'",
-)
-case(
-    "folder is a link here",
-    external(("location", "d/w.bin"), files={"d": lambda p: os.symlink(".", p)}),
-    "symbolic link 'd'",
-)
+OUT = "leaves the model's folder through a symbolic link"
+
+
+def link_to_neighbour(path):
+    """To a folder whose name begins like that of the model's."""
+    folder = path.parent.with_name(path.parent.name + "2")
+    folder.mkdir()
+    (folder / "w.bin").write_bytes(bytes(8))
+    os.symlink(f"../{folder.name}/w.bin", path)
+
+
+LINKS = {
+    "out": ("l", {"l": lambda p: os.symlink("/etc/passwd", p)}, OUT),
+    "to the folder above": ("l", {"l": lambda p: os.symlink("..", p)}, OUT),
+    "to a neighbour": ("l", {"l": link_to_neighbour}, OUT),
+    "to a link out": (
+        "l",
+        {"l": lambda p: os.symlink("k", p), "k": lambda p: os.symlink("/etc/passwd", p)},
+        OUT,
+    ),
+    "to a folder out": ("d/passwd", {"d": lambda p: os.symlink("/etc", p)}, OUT),
+    "to a device": ("l", {"l": lambda p: os.symlink("/dev/zero", p)}, OUT),
+    "to itself": ("l", {"l": lambda p: os.symlink("l", p)}, "Too many levels"),
+    "to nothing": ("l", {"l": lambda p: os.symlink("none", p)}, "'l': No such file"),
+    "to a folder here": ("l", {"l": lambda p: os.symlink(".", p)}, OUT),
+    "to a fifo here": ("l", {"l": lambda p: os.symlink("p", p), "p": os.mkfifo}, "'l' is not a regular file"),
+}
+for name, (location, files, message) in LINKS.items():
+    case(f"location is a link {name}", external(("location", location), files=files), message)
 case("no entries", external(), "has no location")
 case("unknown key", external(("location", "w.bin"), ("file", "x")), "unknown key 'file'")
 case("python attribute", external(("location", "w.bin"), ("__class__", "x")), "unknown key '__class__'")

@@ -7,6 +7,7 @@
 //   text FILE             print as ONNX text, parse it, compare the models
 //   print FILE OUT        as ONNX text            parse TEXT OUT   back
 //   copyfile FILE OUT     read and write          python FILE OUT  as a script, arrays in OUT.d
+//   pack FILE OUT         with its weights in a file beside it
 //   pb KIND FILE OUT      a value                 npy FILE OUT TYPE, npz FILE OUT, npypb FILE OUT TYPE
 #include <cstdio>
 #include <cstring>
@@ -18,6 +19,7 @@
 #include "onnx/npy.h"
 #include "onnx/python_script.h"
 #include "onnx/read.h"
+#include "onnx/store.h"
 #include "onnx/tensor_data.h"
 #include "onnx/text.h"
 #include "onnx/value_pb.h"
@@ -109,6 +111,9 @@ Status run(std::vector<std::string> w) {
   if (job == "copy") return compare(model->file->bytes(), message_bytes<ModelProto>(*model));
   if (job == "canonical") return write_model(*model, w[2], {.canonical = true});
   if (job == "copyfile") return write_model(*model, w[2]);
+  if (job == "pack") {
+    return store_model(*model, w[2], {.data = StoreOptions::Data::one_file}).status();
+  }
   if (job == "text") return text_round_trip(*model);
   if (job == "print") return write_file(w[2], print_text(*model));
   if (job == "python") return write_script(*model, w[2]);

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hostile files: each gets its message, within a memory and a time limit, and never a signal."""
 
+import itertools
 import os
 import random
 import resource
+import threading
 
 import numpy as np
 import pytest
 from hostile import CASES
-from onnx import TensorProto, helper, numpy_helper
+from onnx import GraphProto, ModelProto, TensorProto, helper, numpy_helper
 from probe import run_jobs
 
 LIMITED = not os.environ.get("SARDONYX_SANITIZED")  # sanitizers map terabytes
@@ -41,6 +43,56 @@ def test_hostile_file(name, tmp_path):
     path = build(tmp_path, files)
     (answer,) = run_jobs([(*job.split("\t"), path, tmp_path / "out", "")], timeout=30, preexec_fn=limit)
     assert expected in answer
+
+
+def linked_model(folder, location):
+    tensor = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[2], data_location=TensorProto.EXTERNAL)
+    tensor.external_data.add(key="location", value=location)
+    path = folder / "m.onnx"
+    path.write_bytes(ModelProto(graph=GraphProto(initializer=[tensor])).SerializeToString())
+    (folder / "sub").mkdir()
+    (folder / "sub" / "w.bin").write_bytes(bytes(8))
+    return path
+
+
+@pytest.mark.parametrize(
+    "location", ["file", "chain", "absolute", "folder/w.bin", "./folder//../folder/w.bin"]
+)
+def test_links_that_stay_in_the_folder(location, tmp_path):
+    path = linked_model(tmp_path, location)
+    (tmp_path / "file").symlink_to("sub/w.bin")
+    (tmp_path / "chain").symlink_to("file")
+    (tmp_path / "absolute").symlink_to(tmp_path / "sub" / "w.bin")
+    (tmp_path / "folder").symlink_to("sub")
+    (answer,) = run_jobs([("tensors", path)])
+    assert answer == "ok" if ".." not in location else "climbs out" in answer
+
+
+def test_a_link_that_changes_while_it_is_read(tmp_path):
+    """Never a file outside, however the change falls between looking and opening."""
+    folder, outside = tmp_path / "in", tmp_path / "secret"
+    folder.mkdir()
+    outside.write_bytes(bytes(5))
+    path = linked_model(folder, "l")
+    ways, done = [folder / "sub" / "w.bin", outside], threading.Event()
+
+    def exchange():
+        for i in itertools.cycle((0, 1)):
+            (folder / "new").symlink_to(ways[i])
+            (folder / "new").rename(folder / "l")
+            if done.is_set():
+                return
+
+    thread = threading.Thread(target=exchange)
+    thread.start()
+    answers = run_jobs([("tensors", path)] * 3000)
+    done.set()
+    thread.join()
+    assert {a if a == "ok" else a.split("external data ")[1].split("|")[0] for a in answers} <= {
+        "ok",
+        "'l' leaves the model's folder through a symbolic link",
+        "'l': No such file or directory",
+    }
 
 
 def small_model():

@@ -1,18 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The reader and the writer against the protobuf library: official cases, and files written in unusual ways."""
 
-import runpy
-
 import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from probe import fixed32, group, msg, num, run_job, run_jobs, tag, varint
-
-
-def test_official_cases_are_written_byte_for_byte(official):
-    answers = run_jobs([("copy", path) for path in official])
-    assert [(p.name, a) for p, a in zip(official, answers, strict=True) if a != "ok"] == []
 
 
 def test_canonical_writing_is_what_protobuf_writes(official, tmp_path):
@@ -22,24 +15,6 @@ def test_canonical_writing_is_what_protobuf_writes(official, tmp_path):
     for _, path, written in jobs:
         model = onnx.ModelProto.FromString(path.read_bytes())
         if model.SerializeToString(deterministic=True) != written.read_bytes():
-            different.append(path.name)
-    assert different == []
-
-
-def test_official_cases_through_text(official):
-    answers = run_jobs([("text", path) for path in official])
-    assert [(p.name, a) for p, a in zip(official, answers, strict=True) if a != "ok"] == []
-
-
-def test_official_cases_through_python(official, tmp_path):
-    """A fifth of them: the scripts rebuild the same bytes."""
-    some = official[::5]
-    jobs = [("python", path, tmp_path / f"{i}.py") for i, path in enumerate(some)]
-    assert set(run_jobs(jobs)) == {"ok"}
-    different = []
-    for _, path, script in jobs:
-        model = runpy.run_path(str(script))["model"]()
-        if model.SerializeToString() != path.read_bytes():
             different.append(path.name)
     assert different == []
 
@@ -162,9 +137,6 @@ def test_every_field_of_the_schema(tmp_path):
     assert run_job("canonical", path, out) == "ok"
     assert out.read_bytes() == path.read_bytes()
     assert run_job("text", path) == "ok"
-    assert run_job("python", path, tmp_path / "rich.py") == "ok"
-    rebuilt = runpy.run_path(str(tmp_path / "rich.py"))["model"]()
-    assert rebuilt.SerializeToString(deterministic=True) == path.read_bytes()
 
 
 TYPES = [t for t in TensorProto.DataType.values() if t != TensorProto.UNDEFINED]
