@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/format.h"
 
@@ -20,6 +21,8 @@ constexpr TreeTest kTests[] = {TreeTest::less_equal, TreeTest::less,  TreeTest::
                                TreeTest::member};  // as TreeEnsemble numbers them
 constexpr std::string_view kTestNames[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
                                            "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ"};
+
+constexpr size_t kMostVisits = 20;  // of nodes and leaves, on average; TreeEnsemble::build allows fewer
 
 const Ints& ints_in(const Attrs& attrs, std::string_view name) {
   static const Ints none;
@@ -47,32 +50,74 @@ Status check_target(int64_t target, size_t targets) {
   return error(Code::invalid_model, "a leaf speaks of target {}, there are {}", target, targets);
 }
 
-// Finds entries by tree and node id. They nearly always lie in order: then a neighbour's distance tells the
-// place.
+// Finds entries by tree and node id. They nearly always lie in order, without gaps: then a neighbour's
+// distance tells the place.
 class NodeIndex {
  public:
-  NodeIndex(const Ints& trees, const Ints& ids) : trees_(trees), ids_(ids), order_(ids.size()) {
-    for (size_t k = 0; k < order_.size(); ++k) order_[k] = uint32_t(k);
-    auto before = [&](uint32_t a, uint32_t b) { return key(a) < key(b); };
-    if (!std::is_sorted(order_.begin(), order_.end(), before))
-      std::stable_sort(order_.begin(), order_.end(), before);
+  NodeIndex(const Ints& trees, const Ints& ids) : trees_(trees), ids_(ids) {
+    size_t k = 1;
+    while (k < ids.size() && key(k - 1) < key(k)) ++k;
+    if (k >= ids.size()) return;
+    order_.resize(ids.size());
+    for (size_t i = 0; i < order_.size(); ++i) order_[i] = uint32_t(i);
+    std::stable_sort(order_.begin(), order_.end(), [&](uint32_t x, uint32_t y) { return key(x) < key(y); });
   }
+  Status check() const {
+    for (size_t k = 1; k < order_.size(); ++k) {
+      if (key(order_[k - 1]) == key(order_[k]))
+        return error(Code::invalid_model, "tree {} has two nodes {}", trees_[order_[k]], ids_[order_[k]]);
+    }
+    return {};
+  }
+  // The entry that is k-th by tree and id.
+  uint32_t at(size_t k) const { return order_.empty() ? uint32_t(k) : order_[k]; }
+
   Result<uint32_t> find(int64_t tree, int64_t id, size_t near) const {
     const uint64_t guess = uint64_t(near) + uint64_t(id) - uint64_t(ids_[near]);
     if (guess < ids_.size() && trees_[guess] == tree && ids_[guess] == id) return uint32_t(guess);
     const std::pair<int64_t, int64_t> wanted(tree, id);
-    auto it = std::lower_bound(order_.begin(), order_.end(), wanted,
-                               [&](uint32_t k, const auto& w) { return key(k) < w; });
-    if (it == order_.end() || key(*it) != wanted)
+    size_t low = 0, high = ids_.size();
+    while (low < high) {
+      const size_t middle = low + (high - low) / 2;
+      if (key(at(middle)) < wanted)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    if (low == ids_.size() || key(at(low)) != wanted)
       return error(Code::invalid_model, "tree {} has no node {}", tree, id);
-    return *it;
+    return at(low);
   }
 
  private:
-  std::pair<int64_t, int64_t> key(uint32_t k) const { return {trees_[k], ids_[k]}; }
+  std::pair<int64_t, int64_t> key(size_t k) const { return {trees_[k], ids_[k]}; }
   const Ints &trees_, &ids_;
-  std::vector<uint32_t> order_;
+  std::vector<uint32_t> order_;  // empty: as they lie
 };
+
+// The root of a tree is the first of its splits that is no child, or its one leaf; other nodes that are no
+// children cannot be reached.
+Status add_roots(TreeSpec& spec, const Ints& trees, const NodeIndex& index, const std::vector<bool>& is_child,
+                 std::span<const int32_t> child_of) {
+  std::vector<uint32_t> roots;
+  for (size_t k = 0; k < trees.size();) {
+    const int64_t tree = trees[index.at(k)];
+    uint32_t root = UINT32_MAX, leaf = UINT32_MAX;
+    bool splits = false;
+    for (; k < trees.size() && trees[index.at(k)] == tree; ++k) {
+      const uint32_t at = index.at(k);
+      splits = splits || child_of[at] >= 0;
+      uint32_t& first = child_of[at] >= 0 ? root : leaf;
+      if (!is_child[at]) first = std::min(first, at);
+    }
+    if (splits && root == UINT32_MAX)
+      return error(Code::invalid_model, "the nodes of tree {} form a loop", tree);
+    roots.push_back(splits ? root : leaf);
+  }
+  std::sort(roots.begin(), roots.end());
+  for (uint32_t root : roots) spec.roots.push_back(child_of[root]);
+  return {};
+}
 
 // Weights of each leaf next to each other, in the order of the lists; those of nodes that are no leaves do
 // not count. `child_of` has the node or leaf that each entry became.
@@ -80,35 +125,39 @@ Status add_weights(TreeSpec& spec, const Attrs& attrs, const std::string& prefix
                    std::span<const int32_t> child_of) {
   const Ints &trees = ints_in(attrs, prefix + "_treeids"), &ids = ints_in(attrs, prefix + "_nodeids");
   const Ints& target = ints_in(attrs, prefix + "_ids");
-  const std::vector<float> values = floats_of(attrs, prefix + "_weights");
+  const std::span<const float> values = floats_of(attrs, prefix + "_weights");
   SX_TRY(expect_sizes("weights", ids.size(), {trees.size(), target.size(), values.size()}));
   if (ids.empty()) return {};
   if (child_of.empty()) return Status(Code::invalid_model, "there are weights and no nodes");
-  std::vector<std::pair<uint32_t, uint32_t>> order;  // (leaf, entry)
-  order.reserve(ids.size());
+  std::vector<int32_t> child(ids.size());
   uint32_t near = 0;
   for (size_t k = 0; k < ids.size(); ++k) {
     SX_ASSIGN(near, index.find(trees[k], ids[k], near));
     SX_TRY(check_target(target[k], spec.targets));
-    if (child_of[near] < 0) order.emplace_back(uint32_t(~child_of[near]), uint32_t(k));
+    child[k] = child_of[near];
+    if (child[k] < 0) ++spec.leaves[size_t(~child[k])].count;
   }
-  if (!std::is_sorted(order.begin(), order.end())) std::sort(order.begin(), order.end());
-  spec.weights.reserve(order.size());
-  for (const auto& [at, entry] : order) {
-    TreeLeaf& leaf = spec.leaves[at];
-    if (leaf.count++ == 0) leaf.first = uint32_t(spec.weights.size());
-    spec.weights.push_back({uint32_t(target[entry]), values[entry]});
+  uint32_t total = 0;
+  for (TreeLeaf& leaf : spec.leaves) {
+    leaf.first = total;
+    total += leaf.count;
+    leaf.count = 0;
+  }
+  spec.weights.resize(total);
+  for (size_t k = 0; k < ids.size(); ++k) {
+    if (child[k] >= 0) continue;
+    TreeLeaf& leaf = spec.leaves[size_t(~child[k])];
+    spec.weights[leaf.first + leaf.count++] = {uint32_t(target[k]), values[k]};
   }
   return {};
 }
 
 }  // namespace
 
-std::vector<float> floats_of(const Attrs& attrs, const std::string& name) {
+std::span<const float> floats_of(const Attrs& attrs, const std::string& name) {
   if (const auto* list = attrs.get<std::vector<float>>(name)) return *list;
   const Tensor* t = attrs.get<Tensor>(name + "_as_tensor");
-  if (!t || t->type() != DType::f32) return {};
-  return {t->as<float>().begin(), t->as<float>().end()};
+  return t && t->type() == DType::f32 ? t->as<float>() : std::span<const float>();
 }
 
 const std::vector<std::string>& texts_of(const Attrs& attrs, std::string_view name) {
@@ -136,11 +185,12 @@ Result<Forest> Forest::of_lists(const Attrs& attrs, const std::string& weights, 
   const Ints &yes = ints_in(attrs, "nodes_truenodeids"), &no = ints_in(attrs, "nodes_falsenodeids");
   const Ints& missing = ints_in(attrs, "nodes_missing_value_tracks_true");
   const std::vector<std::string>& modes = texts_of(attrs, "nodes_modes");
-  const std::vector<float> values = floats_of(attrs, "nodes_values");
+  const std::span<const float> values = floats_of(attrs, "nodes_values");
   const size_t n = ids.size();
   SX_TRY(expect_sizes("nodes", n,
                       {trees.size(), features.size(), yes.size(), no.size(), modes.size(), values.size()}));
   const NodeIndex index(trees, ids);
+  SX_TRY(index.check());
   Forest f;
   TreeSpec& spec = f.spec;
   spec.targets = targets;
@@ -173,9 +223,7 @@ Result<Forest> Forest::of_lists(const Attrs& attrs, const std::string& weights, 
     spec.nodes[size_t(child_of[k])].if_false = child_of[b];
     is_child[a] = is_child[b] = true;
   }
-  for (size_t k = 0; k < n; ++k) {
-    if (!is_child[k]) spec.roots.push_back(child_of[k]);
-  }
+  SX_TRY(add_roots(spec, trees, index, is_child, child_of));
   SX_TRY(add_weights(spec, attrs, weights, index, child_of));
   return f;
 }
@@ -250,14 +298,17 @@ void Forest::listen() {
   const size_t targets = spec.targets;
   heard.assign(targets, false);
   std::vector<bool> named(targets, false);
-  std::vector<size_t> speak(targets);     // leaves of one tree that speak of a target
-  std::vector<int32_t> last(targets, 0);  // the last of them
+  struct Speakers {
+    size_t leaves = 0;  // of the present tree
+    int32_t last = 0;   // of them
+  };
+  std::vector<Speakers> speakers(targets);
+  std::vector<uint32_t> present;  // targets with speakers
+  std::vector<int32_t> open;
+  size_t budget = kMostVisits * (spec.nodes.size() + spec.leaves.size());
   for (int32_t root : spec.roots) {
-    std::fill(speak.begin(), speak.end(), 0);
-    std::fill(last.begin(), last.end(), 0);
-    std::vector<int32_t> open = {root};
     size_t leaves = 0;
-    for (size_t visited = 0; !open.empty() && visited <= 2 * spec.nodes.size() + 1; ++visited) {
+    for (open.assign(1, root); !open.empty() && budget > 0; --budget) {
       const int32_t at = open.back();
       open.pop_back();
       if (at >= 0) {
@@ -269,11 +320,17 @@ void Forest::listen() {
       const TreeLeaf& leaf = spec.leaves[size_t(~at)];
       for (uint32_t i = leaf.first; i < leaf.first + leaf.count; ++i) {
         const uint32_t t = spec.weights[i].target;
-        named[t] = true;
-        if (std::exchange(last[t], at) != at) ++speak[t];
+        Speakers& s = speakers[t];
+        if (s.leaves == 0) present.push_back(t);
+        if (std::exchange(s.last, at) != at) ++s.leaves;
       }
     }
-    for (size_t t = 0; t < targets; ++t) heard[t] = heard[t] || speak[t] == leaves;
+    for (uint32_t t : present) {
+      named[t] = true;
+      heard[t] = heard[t] || speakers[t].leaves == leaves;
+      speakers[t] = {};
+    }
+    present.clear();
   }
   for (size_t t = 0; t < targets; ++t) {
     if (named[t] && !heard[t]) counted.push_back(uint32_t(t));

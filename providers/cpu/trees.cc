@@ -34,16 +34,14 @@ struct Ensemble {
   static Result<Ensemble> make(Forest forest, bool listen) {
     Ensemble e;
     e.targets = forest.spec.targets;
-    SX_ASSIGN(e.trees, kernels::TreeEnsemble::build(forest.spec));
     e.heard.reset(new bool[e.targets]);
     std::fill_n(e.heard.get(), e.targets, true);
-    if (!listen) return e;
-    forest.listen();
-    std::copy(forest.heard.begin(), forest.heard.end(), e.heard.get());
-    e.counted = std::move(forest.counted);
-    if (!e.counted.empty()) {
-      SX_ASSIGN(e.trees, kernels::TreeEnsemble::build(forest.spec));
+    if (listen) {
+      forest.listen();
+      std::copy(forest.heard.begin(), forest.heard.end(), e.heard.get());
+      e.counted = std::move(forest.counted);
     }
+    SX_ASSIGN(e.trees, kernels::TreeEnsemble::build(std::move(forest.spec)));
     return e;
   }
   size_t width() const { return targets + counted.size(); }
@@ -97,7 +95,8 @@ class ClassifierKernel final : public NamedKernel {
     Decision& d = kernel->decision_;
     d.classes = by_text ? kernel->texts_.size() : kernel->ints_.size();
     d.post = post_named(attrs.text("post_transform", "NONE"));
-    d.base = floats_of(attrs, "base_values");
+    const std::span<const float> base = floats_of(attrs, "base_values");
+    d.base.assign(base.begin(), base.end());
     SX_ASSIGN(Forest forest, Forest::of_lists(attrs, "class", d.classes));
     const std::vector<kernels::TreeWeight>& weights = forest.spec.weights;
     d.all_positive = std::all_of(weights.begin(), weights.end(), [](const auto& w) { return w.value >= 0; });
@@ -200,6 +199,13 @@ std::string regressor_refuses(const Site& site) {
   if (a.aggregate >= std::size(kAggregates)) return "aggregate_function is unknown";
   if (a.post == Post::unknown) return "post_transform is unknown";
   if (a.targets > kMostTargets) return format("there are {} targets", a.targets);
+  // Where the least or greatest is taken, the kernel's NaN means that nobody spoke.
+  for (const char* name : {"target_weights", "leaf_weights"}) {
+    const Tensor* t = site.attrs().get<Tensor>(name);
+    const std::span<const float> weights = t ? t->as<float>() : floats_of(site.attrs(), name);
+    if (a.aggregate > 1 && std::any_of(weights.begin(), weights.end(), [](float w) { return w != w; }))
+      return format("{} has a NaN", name);
+  }
   const size_t base = floats_of(site.attrs(), "base_values").size();
   return base != 0 && base != a.targets ? format("{} base_values for {} targets", base, a.targets) : "";
 }
@@ -214,7 +220,8 @@ class RegressorKernel final : public NamedKernel {
     SX_ASSIGN(Forest forest, lists ? Forest::of_lists(site.attrs(), "target", a.targets)
                                    : Forest::of_tensors(site.attrs(), a.targets));
     forest.spec.aggregate = kAggregateOf[a.aggregate];
-    const std::vector<float> base = floats_of(site.attrs(), "base_values");
+    const std::span<const float> given = floats_of(site.attrs(), "base_values");
+    const std::vector<float> base(given.begin(), given.end());
     // A target that no leaf spoke of stays 0, without its base value.
     const bool listen = !base.empty() && a.targets > 1;
     if (!listen)

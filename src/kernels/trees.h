@@ -61,7 +61,7 @@ struct TreeSpec {
 
 class TreeEnsemble {
  public:
-  static Result<TreeEnsemble> build(const TreeSpec& spec);
+  static Result<TreeEnsemble> build(TreeSpec spec);
   size_t features() const { return features_; }
   size_t targets() const { return targets_; }
   size_t trees() const { return trees_; }
@@ -103,7 +103,7 @@ class TreeEnsemble {
   std::vector<float> leaf_values_;
   std::vector<Link> links_;
   std::vector<Test> tests_;  // beside links_, when there are tested trees
-  std::vector<TreeLeaf> leaves_;
+  std::vector<TreeLeaf> leaves_;  // where leaves are numbers
   std::vector<TreeWeight> weights_;
   std::vector<float> members_;  // sorted within each set
   std::vector<uint64_t> bits_;  // sets of small whole numbers

@@ -13,23 +13,28 @@ namespace sx::kernels {
 
 constexpr size_t kMaxCompleteDepth = 8;
 constexpr size_t kMaxWidth = 16;  // targets of one tree that its leaves keep side by side
+constexpr size_t kMostSharing = 8;
 
 class TreeBuilder {
  public:
-  explicit TreeBuilder(const TreeSpec& spec) : spec_(spec) {}
+  explicit TreeBuilder(TreeSpec spec) : spec_(std::move(spec)) {}
 
   Result<TreeEnsemble> build() {
+    SX_TRY(check());
     out_.features_ = spec_.features;
     out_.targets_ = spec_.targets;
     out_.trees_ = spec_.roots.size();
     out_.aggregate_ = spec_.aggregate;
-    out_.base_ = spec_.base;
-    out_.leaves_ = spec_.leaves;
-    out_.weights_ = spec_.weights;
-    out_.members_ = spec_.members;
-    SX_TRY(check());
+    out_.base_ = std::move(spec_.base);
+    out_.members_ = std::move(spec_.members);
     for (const TreeNode& n : spec_.nodes) tested_ = tested_ || n.test > TreeTest::greater;
     for (size_t t = 0; t < spec_.roots.size(); ++t) SX_TRY(add_tree(t));
+    const bool numbered = std::any_of(out_.groups_.begin(), out_.groups_.end(),
+                                      [](const TreeEnsemble::Group& g) { return g.width == 0; });
+    if (numbered) {
+      out_.leaves_ = std::move(spec_.leaves);
+      out_.weights_ = std::move(spec_.weights);
+    }
     return std::move(out_);
   }
 
@@ -81,13 +86,14 @@ class TreeBuilder {
     return ok_status();
   }
 
-  // Walks a tree without recursion; more nodes on the way than exist mean a loop.
+  // Walks a tree without recursion; more nodes on the way than exist mean a loop. Trees that share nodes are
+  // laid out once each, which has an end too.
   Status measure(int32_t root, Shape& shape) {
-    std::vector<std::pair<int32_t, uint32_t>> open = {{root, 0}};
+    open_.assign(1, {root, 0});
     size_t visited = 0;
-    while (!open.empty()) {
-      const auto [at, depth] = open.back();
-      open.pop_back();
+    while (!open_.empty()) {
+      const auto [at, depth] = open_.back();
+      open_.pop_back();
       shape.depth = std::max(shape.depth, depth);
       if (at < 0) {
         ++shape.leaves;
@@ -95,10 +101,13 @@ class TreeBuilder {
         continue;
       }
       if (++visited > spec_.nodes.size()) return error(Code::invalid_argument, "a tree's nodes form a loop");
+      if (++walked_ > kMostSharing * spec_.nodes.size())
+        return error(Code::invalid_argument, "{} trees share {} nodes, each node more than {} times",
+                     spec_.roots.size(), spec_.nodes.size(), kMostSharing);
       const TreeNode& n = spec_.nodes[static_cast<size_t>(at)];
       shape.ordered = shape.ordered && n.test <= TreeTest::greater;
-      open.push_back({n.if_true, depth + 1});
-      open.push_back({n.if_false, depth + 1});
+      open_.push_back({n.if_true, depth + 1});
+      open_.push_back({n.if_false, depth + 1});
     }
     return ok_status();
   }
@@ -132,6 +141,8 @@ class TreeBuilder {
     float t = n.threshold;
     // Below -infinity there is nothing: NaN is never reached.
     if (strict) t = t == -inf ? std::numeric_limits<float>::quiet_NaN() : std::nextafter(t, -inf);
+    // Nothing is greater than NaN: every number goes to the false side, which is then the left one.
+    if (swapped && std::isnan(n.threshold)) t = inf;
     // A swapped test is false for NaN, which is then the left side, unless NaN counts as true.
     const bool nan_left = swapped ? !n.nan_is_true : n.nan_is_true;
     out_.nan_left_ = out_.nan_left_ || nan_left;
@@ -261,11 +272,13 @@ class TreeBuilder {
     out_.tests_.back() = test;
   }
 
-  const TreeSpec& spec_;
+  TreeSpec spec_;
   TreeEnsemble out_;
   bool tested_ = false;
+  size_t walked_ = 0;                               // nodes of all trees so far
+  std::vector<std::pair<int32_t, uint32_t>> open_;  // (node, depth) still to visit
 };
 
-Result<TreeEnsemble> TreeEnsemble::build(const TreeSpec& spec) { return TreeBuilder(spec).build(); }
+Result<TreeEnsemble> TreeEnsemble::build(TreeSpec spec) { return TreeBuilder(std::move(spec)).build(); }
 
 }  // namespace sx::kernels

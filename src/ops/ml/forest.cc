@@ -14,6 +14,30 @@ class NodeIndex {
     for (size_t k = 0; k < ids.size(); ++k) list_.push_back({trees[k], ids[k], uint32_t(k)});
     std::sort(list_.begin(), list_.end());
   }
+  // Of each tree the first split that is no child, or its one leaf; other nodes that are no children cannot
+  // be reached.
+  Result<std::vector<uint32_t>> roots(const std::vector<Forest::Node>& nodes,
+                                      const std::vector<bool>& child) const {
+    std::vector<uint32_t> found;
+    for (size_t k = 0; k < list_.size();) {
+      const int64_t tree = list_[k].tree;
+      uint32_t root = UINT32_MAX, leaf = UINT32_MAX;
+      bool splits = false;
+      for (size_t first = k; k < list_.size() && list_[k].tree == tree; ++k) {
+        if (k > first && list_[k].id == list_[k - 1].id)
+          return error(Code::invalid_model, "tree {} has two nodes {}", tree, list_[k].id);
+        const uint32_t at = list_[k].at;
+        const bool split = nodes[at].mode != Forest::Mode::leaf;
+        splits = splits || split;
+        if (!child[at]) (split ? root : leaf) = std::min(split ? root : leaf, at);
+      }
+      if (splits && root == UINT32_MAX)
+        return error(Code::invalid_model, "the nodes of tree {} form a loop", tree);
+      found.push_back(splits ? root : leaf);
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
   Result<uint32_t> find(int64_t tree, int64_t id) const {
     const auto it = std::lower_bound(list_.begin(), list_.end(), Entry{tree, id, 0});
     if (it == list_.end() || it->tree != tree || it->id != id) {
@@ -112,9 +136,7 @@ Result<Forest> Forest::of_lists(const Attrs& attrs, const std::string& weights, 
     SX_ASSIGN(node.no, index.find(trees[k], no[k]));
     child[node.yes] = child[node.no] = true;
   }
-  for (size_t k = 0; k < n; ++k) {
-    if (!child[k]) f.roots.push_back(uint32_t(k));
-  }
+  SX_ASSIGN(f.roots, index.roots(f.nodes, child));
   SX_TRY(add_weights(f, attrs, weights, index, targets));
   return f;
 }
