@@ -71,11 +71,13 @@ class OneHotKernel final : public NamedKernel {
     auto kernel = std::make_unique<OneHotKernel>();
     const bool text = site.in(0).elem == DType::string;
     if (text) {
-      const auto& list = *texts(site.attrs(), "cats_strings");
+      std::vector<std::string> list = *texts(site.attrs(), "cats_strings");
+      std::reverse(list.begin(), list.end());
       kernel->table_ = KeyTable::of_texts(list);
       kernel->width_ = list.size();
     } else {
-      const std::vector<int64_t> list = site.attrs().integers("cats_int64s");
+      std::vector<int64_t> list = site.attrs().integers("cats_int64s");
+      std::reverse(list.begin(), list.end());
       kernel->table_ = KeyTable::of_ints(list);
       kernel->width_ = list.size();
     }
@@ -103,7 +105,7 @@ class OneHotKernel final : public NamedKernel {
     Status status;
     find_all(table_, x, [&](size_t k, int64_t place) {
       if (place >= 0)
-        y[k * width_ + size_t(place)] = 1;
+        y[k * width_ + width_ - 1 - size_t(place)] = 1;
       else if (!zeros_)
         status = unknown(x, k);
       return place >= 0 || zeros_;
@@ -118,7 +120,7 @@ class OneHotKernel final : public NamedKernel {
     const int64_t v = x.type == DType::i32 ? x.as<int32_t>()[k] : x.as<int64_t>()[k];
     return error(Code::invalid_argument, "{} is not one of the categories, and zeros is 0", v);
   }
-  KeyTable table_;
+  KeyTable table_;  // from the last category to the first: of equal ones the last counts
   size_t width_ = 0;
   bool zeros_ = true;
 };

@@ -22,13 +22,15 @@ static Status eval(Eval& e) {
   const std::vector<int64_t> ints = e.integers("cats_int64s");
   const bool by_text = e.in(0).type() == DType::string;
   const size_t n = texts.size() + ints.size();
-  const KeyTable table = by_text ? KeyTable(texts) : KeyTable(ints);
+  // Of equal categories the last one counts: the table has them from the end.
+  const KeyTable table = by_text ? KeyTable(std::vector<std::string>(texts.rbegin(), texts.rend()))
+                                 : KeyTable(std::vector<int64_t>(ints.rbegin(), ints.rend()));
   const std::vector<int64_t> places = table.find_all(e.in(0));
   Writer<double> y(e.out(0));
   y.fill(0);
   for (size_t k = 0; k < places.size(); ++k) {
     if (places[k] >= 0) {
-      y[k * n + size_t(places[k])] = 1;
+      y[k * n + n - 1 - size_t(places[k])] = 1;
     } else if (!e.integer("zeros")) {
       return by_text ? e.fail("'{}' is not one of the categories, and zeros is 0", e.in(0).strings()[k])
                      : e.fail("{} is not one of the categories, and zeros is 0",
