@@ -169,6 +169,161 @@ def test_regressor(modes, aggregate, targets):
         compare(model("TreeEnsembleRegressor", attributes, [x], [y]), {"x": rows(random, 90)})
 
 
+STUMP = {
+    "nodes_treeids": [0, 0, 0],
+    "nodes_nodeids": [0, 1, 2],
+    "nodes_featureids": [0, 0, 0],
+    "nodes_values": [0.5, 0.0, 0.0],
+    "nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"],
+    "nodes_truenodeids": [1, 0, 0],
+    "nodes_falsenodeids": [2, 0, 0],
+    "target_treeids": [0, 0],
+    "target_nodeids": [1, 2],
+    "target_ids": [0, 0],
+    "target_weights": [1.0, 2.0],
+    "n_targets": 1,
+}
+
+
+def stump(targets: int = 1, **changes) -> bytes:
+    """One split, with some of its attributes changed, or left out where they are None."""
+    attributes = {name: value for name, value in (STUMP | changes).items() if value is not None}
+    x, y = info("x", 1, ["n", FEATURES]), info("y", 1, ["n", targets])
+    return model("TreeEnsembleRegressor", attributes, [x], [y])
+
+
+@pytest.mark.parametrize("mode", ["LEQ", "LT", "GTE", "GT", "EQ", "NEQ"])
+@pytest.mark.parametrize("missing", [None, [1, 0, 0]], ids=["test", "tracked"])
+def test_thresholds_at_the_edge(mode, missing):
+    edges = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-45, -1e-45, 3.4e38, -3.4e38, 1.0]
+    x = np.repeat(np.array(edges, np.float32)[:, None], FEATURES, 1)
+    for threshold in edges:
+        source = stump(
+            nodes_modes=[f"BRANCH_{mode}", "LEAF", "LEAF"],
+            nodes_values=[threshold, 0.0, 0.0],
+            nodes_missing_value_tracks_true=missing,
+        )
+        compare(source, {"x": x})
+
+
+def test_no_rows():
+    compare(stump(), {"x": np.zeros((0, FEATURES), np.float32)})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"nodes_nodeids": [0, 1, 1], "nodes_falsenodeids": [1, 0, 0], "target_nodeids": [1, 1]},
+        {"nodes_truenodeids": [0, 0, 0], "nodes_falsenodeids": [0, 0, 0]},  # a loop, and no root
+        {"nodes_truenodeids": [7, 0, 0]},
+        {"nodes_featureids": [-1, 0, 0]},
+        {"nodes_featureids": [2**31, 0, 0]},
+        {"nodes_featureids": [FEATURES, 0, 0]},
+        {"nodes_modes": ["BRANCH_X", "LEAF", "LEAF"]},
+        {"nodes_values": [0.5, 0.0]},
+        {"target_ids": [-1, 0]},
+        {"target_ids": [2**40, 0]},
+        {"target_nodeids": [1, 7]},
+        {"target_weights": [1.0]},
+        {"base_values": [0.5, 0.25]},
+        {"aggregate_function": "MEDIAN"},
+        {"post_transform": "ARGMAX"},
+        {name: None for name in STUMP if name.startswith("nodes")},
+    ],
+    ids=lambda changes: " ".join(changes)[:40],
+)
+@pytest.mark.parametrize("provider", ["cpu", "reference"])
+def test_bad_tables(changes, provider):
+    with pytest.raises(Exception, match=r"."):
+        session = sardonyx.InferenceSession(stump(**changes), providers=[provider])
+        session.run(None, {"x": np.zeros((2, FEATURES), np.float32)})
+
+
+def test_loop_below_the_root():
+    nodes = {
+        "nodes_treeids": [0] * 4,
+        "nodes_nodeids": [0, 1, 2, 3],
+        "nodes_featureids": [0] * 4,
+        "nodes_values": [0.5] * 4,
+        "nodes_modes": ["BRANCH_LEQ"] * 3 + ["LEAF"],
+        "nodes_truenodeids": [1, 2, 1, 0],
+        "nodes_falsenodeids": [3, 3, 3, 0],
+        "target_nodeids": [3, 3],
+    }
+    with pytest.raises(Exception, match="loop"):
+        sardonyx.InferenceSession(stump(**nodes), providers=["cpu"])
+
+
+def test_trees_that_share_nodes():
+    """Many roots over one chain are refused before they fill the memory."""
+    chain, roots = 400, 400
+    n = roots + chain + 1
+    leaf = n - 1
+    nodes = {
+        "nodes_treeids": [0] * n,
+        "nodes_nodeids": list(range(n)),
+        "nodes_featureids": [0] * n,
+        "nodes_values": [0.5] * n,
+        "nodes_modes": ["BRANCH_LEQ"] * leaf + ["LEAF"],
+        "nodes_truenodeids": [roots] * roots + [min(k + 1, leaf) for k in range(roots, leaf)] + [0],
+        "nodes_falsenodeids": [leaf] * leaf + [0],
+        "target_treeids": [0],
+        "target_nodeids": [leaf],
+        "target_ids": [0],
+        "target_weights": [1.0],
+    }
+    x = np.zeros((1, FEATURES), np.float32)
+    compare(stump(**nodes), {"x": x}, peer=False)  # one tree has one root
+    tree = {
+        "n_targets": 1,
+        "tree_roots": list(range(roots)),
+        "nodes_splits": helper.make_tensor("s", 1, [leaf], np.zeros(leaf, np.float32)),
+        "nodes_featureids": [0] * leaf,
+        "nodes_modes": helper.make_tensor("m", TensorProto.UINT8, [leaf], np.zeros(leaf, np.uint8)),
+        "nodes_truenodeids": [roots] * roots + [k + 1 for k in range(roots, leaf - 1)] + [0],
+        "nodes_trueleafs": [0] * (leaf - 1) + [1],
+        "nodes_falsenodeids": [0] * leaf,
+        "nodes_falseleafs": [1] * leaf,
+        "leaf_targetids": [0],
+        "leaf_weights": helper.make_tensor("w", 1, [1], np.ones(1, np.float32)),
+    }
+    source = model("TreeEnsemble", tree, [info("x", 1, ["n", FEATURES])], [info("y", 1, ["n", 1])], version=5)
+    with pytest.raises(Exception, match="share"):
+        sardonyx.InferenceSession(source, providers=["cpu"])
+
+
+def test_second_root_of_a_tree_is_not_reached():
+    nodes = {
+        "nodes_treeids": [0] * 4,
+        "nodes_nodeids": [0, 1, 2, 3],
+        "nodes_featureids": [0] * 4,
+        "nodes_values": [0.5] * 4,
+        "nodes_modes": ["BRANCH_LEQ"] + ["LEAF"] * 3,
+        "nodes_truenodeids": [1, 0, 0, 0],
+        "nodes_falsenodeids": [2, 0, 0, 0],
+        "target_treeids": [0] * 3,
+        "target_nodeids": [1, 2, 3],
+        "target_ids": [0] * 3,
+        "target_weights": [1.0, 2.0, 4.0],
+    }
+    compare(stump(**nodes), {"x": rows(np.random.default_rng(0), 20)})
+
+
+def test_ids_of_any_size():
+    low, high = -(2**63), 2**63 - 1
+    nodes = {
+        "nodes_nodeids": [2**62, low, high],
+        "nodes_truenodeids": [low, 0, 0],
+        "nodes_falsenodeids": [high, 0, 0],
+        "target_nodeids": [low, high],
+        "nodes_treeids": [high] * 3,
+        "target_treeids": [high] * 2,
+    }
+    x = rows(np.random.default_rng(0), 20)
+    got = sardonyx.InferenceSession(stump(**nodes), providers=["cpu"]).run(None, {"x": x})
+    np.testing.assert_array_equal(got, onnxruntime.InferenceSession(stump()).run(None, {"x": x}))
+
+
 @pytest.mark.parametrize("rows_", [1, 9, 63, 64, 200])
 def test_deep_trees(rows_):
     random = np.random.default_rng(rows_)
@@ -255,6 +410,17 @@ def test_texts():
     picks = info("k", 7, ["m"])
     source = model("ArrayFeatureExtractor", {}, [one, picks], [info("y", 8, ["n", "m"])])
     compare(source, {"x": x, "k": np.array([1, 1, 0], np.int64)})
+
+
+def test_equal_categories():
+    x = np.array([["a"], ["b"], ["z"]], object)
+    y = info("y", 1, ["n", 1, 3])
+    hot = model(
+        "OneHotEncoder", {"cats_strings": ["a", "b", "a"]}, [info("x", TensorProto.STRING, ["n", 1])], [y]
+    )
+    compare(hot, {"x": x})
+    hot = model("OneHotEncoder", {"cats_int64s": [1, 2, 1]}, [info("x", 7, ["n", 1])], [y])
+    compare(hot, {"x": np.array([[1], [2], [5]])})
 
 
 def test_numbers_as_categories():
