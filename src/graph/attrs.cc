@@ -3,6 +3,7 @@
 #include "graph/attrs.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 namespace sx {
@@ -28,8 +29,24 @@ std::string_view attr_kind_name(AttrKind kind) {
   return "?";
 }
 
+const std::vector<Attr>& Attrs::list() const {
+  static const std::vector<Attr> none;
+  return list_ ? *list_ : none;
+}
+
+std::vector<Attr>& Attrs::own() {
+  if (!list_) {
+    list_ = std::make_shared<std::vector<Attr>>();
+  } else if (list_.use_count() > 1) {
+    list_ = std::make_shared<std::vector<Attr>>(*list_);
+  } else {
+    std::atomic_thread_fence(std::memory_order_acquire);  // the other copy may have gone on another thread
+  }
+  return *list_;
+}
+
 const AttrValue* Attrs::find(std::string_view name) const {
-  for (const Attr& a : list_) {
+  for (const Attr& a : list()) {
     if (a.name == name) return &a.value;
   }
   return nullptr;
@@ -56,17 +73,18 @@ std::vector<int64_t> Attrs::integers(std::string_view name, std::vector<int64_t>
 }
 
 void Attrs::set(std::string_view name, AttrValue value) {
-  for (Attr& a : list_) {
+  std::vector<Attr>& all = own();
+  for (Attr& a : all) {
     if (a.name == name) {
       a.value = std::move(value);
       return;
     }
   }
-  list_.push_back({std::string(name), std::move(value)});
+  all.push_back({std::string(name), std::move(value)});
 }
 
 void Attrs::erase(std::string_view name) {
-  std::erase_if(list_, [&](const Attr& a) { return a.name == name; });
+  if (has(name)) std::erase_if(own(), [&](const Attr& a) { return a.name == name; });
 }
 
 namespace {

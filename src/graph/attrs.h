@@ -2,6 +2,7 @@
 // Attrs: the named attributes of a node.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -51,10 +52,11 @@ struct Attr {
   AttrValue value;
 };
 
+// Copies share what they hold until one of them changes it.
 class Attrs {
  public:
   Attrs() = default;
-  Attrs(std::initializer_list<Attr> list) : list_(list) {}
+  Attrs(std::initializer_list<Attr> list) : list_(std::make_shared<std::vector<Attr>>(list)) {}
 
   const AttrValue* find(std::string_view name) const;
   bool has(std::string_view name) const { return find(name) != nullptr; }
@@ -69,12 +71,12 @@ class Attrs {
   std::vector<int64_t> integers(std::string_view name, std::vector<int64_t> otherwise = {}) const;
   void set(std::string_view name, AttrValue value);
   void erase(std::string_view name);
-  const std::vector<Attr>& list() const { return list_; }
-  std::vector<Attr>& list() { return list_; }
-  bool empty() const { return list_.empty(); }
+  const std::vector<Attr>& list() const;
+  bool empty() const { return list().empty(); }
 
  private:
-  std::vector<Attr> list_;
+  std::vector<Attr>& own();
+  std::shared_ptr<std::vector<Attr>> list_;  // null: none
 };
 bool equal(const AttrValue& a, const AttrValue& b);  // tensors by content; graphs by id
 

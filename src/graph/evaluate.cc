@@ -119,7 +119,9 @@ class Frame {
       if (!v) return missing(node.inputs[i]).in(describe(graph_, id));
       in[i] = *v;
     }
-    SX_ASSIGN(Values out, evaluate_node(graph_, id, in, options_, [this](ValueId v) { return find(v); }));
+    auto made = evaluate_node(graph_, id, in, options_, [this](ValueId v) { return find(v); });
+    if (!made.ok()) return std::move(made).status().in(describe(graph_, id));
+    Values& out = *made;
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i] == kNoValue) continue;
       if (options_.tap) options_.tap(node.outputs[i], out[i]);
@@ -282,8 +284,7 @@ Result<Values> evaluate_node(const Graph& graph, NodeId id, std::span<const Valu
                              const EvaluateOptions& options, FindValue scope) {
   const Node& node = graph.node(id);
   if (!node.op) {
-    return error(Code::unsupported, "operator {} of domain '{}' is not known", node.type, node.domain)
-        .in(describe(graph, id));
+    return error(Code::unsupported, "operator {} of domain '{}' is not known", node.type, node.domain);
   }
   const size_t n = node.outputs.size();
   const auto wanted = std::make_unique<bool[]>(n);
@@ -295,8 +296,7 @@ Result<Values> evaluate_node(const Graph& graph, NodeId id, std::span<const Valu
   for (size_t i = 0; i < n && node.op->control_flow; ++i) {
     types.push_back(wanted[i] ? graph.value(node.outputs[i]).type : Type());
   }
-  return evaluate_op(*node.op, node.attrs, inputs, {wanted.get(), n}, options, run_body, types)
-      .in(describe(graph, id));
+  return evaluate_op(*node.op, node.attrs, inputs, {wanted.get(), n}, options, run_body, types);
 }
 
 Result<Values> evaluate_body(const Graph& graph, BodyId body, std::span<const Value> inputs,

@@ -18,7 +18,8 @@ struct EvaluateOptions {
   FunctionRef<void(ValueId, const Value&)> tap;
 };
 
-// `scope` finds values of enclosing bodies, for control flow; null where a node has no bodies.
+// `scope` finds values of enclosing bodies, for control flow; null where a node has no bodies. Errors do not
+// name the node: the caller knows it.
 using FindValue = FunctionRef<const Value*(ValueId)>;
 Result<std::vector<Value>> evaluate_node(const Graph& graph, NodeId node, std::span<const Value> inputs,
                                          const EvaluateOptions& options, FindValue scope = {});
