@@ -69,6 +69,7 @@ struct OneofClearer {
 struct FieldReader {
   Reading& reading;
   const Record& record;
+  const uint8_t* end;  // of the message
   int depth;
   Status status;
 
@@ -92,6 +93,7 @@ struct FieldReader {
     if (number != record.number) return false;
     if (record.type != WireType::length) return true;
     status = reading.charge(2 * sizeof(Bytes), record.begin);  // a vector grows by doubling
+    if (f.empty()) f.reserve(1 + equal_tags_behind());
     f.push_back(borrowed());
     return true;
   }
@@ -143,6 +145,18 @@ struct FieldReader {
     if (number != record.number) return false;
     if (record.type == WireType::varint) f = T(record.value);
     return true;
+  }
+  // Length-delimited records with the same tag of one byte that follow at once: short ones, and no more than
+  // may be read.
+  size_t equal_tags_behind() const {
+    size_t n = 0, most = size_t(reading.structure_left / (2 * sizeof(Bytes)));
+    const uint8_t* p = record.end;
+    while (n < most && end - p >= 2 && p[0] == *record.begin && p[0] < 0x80 && p[1] < 0x80 &&
+           end - p >= 2 + p[1]) {
+      p += 2 + p[1];
+      ++n;
+    }
+    return n;
   }
   Bytes borrowed() const { return Bytes::borrow(record.payload, size_t(record.end - record.payload)); }
   template <class T>
@@ -201,7 +215,7 @@ Status read_fields(Reading& reading, std::span<const uint8_t> bytes, M& m, int d
     const uint8_t* const begin = p;
     if (WireProblem problem = read_record(p, end, record)) return reading.fail(begin, describe(problem));
     if (record.type == WireType::varint || record.type == WireType::fixed32) take_equal_tags(p, end, record);
-    FieldReader reader{reading, record, depth, {}};
+    FieldReader reader{reading, record, end, depth, {}};
     Schema<M>::fields(reader, m);
     if (!reader.status.ok()) return std::move(reader.status);
     if constexpr (std::same_as<M, DimensionProto> || std::same_as<M, SimpleShardedDimProto> ||

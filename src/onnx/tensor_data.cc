@@ -123,7 +123,15 @@ struct Payload {
   bool raw = false;
   std::span<const uint8_t> bytes;
   std::shared_ptr<const void> owner;  // null: must be copied
+  std::shared_ptr<const MappedFile> file;
 };
+
+bool lies_in(std::span<const uint8_t> bytes, const MappedFile* file) {
+  if (!file) return false;
+  const auto begin = reinterpret_cast<uintptr_t>(bytes.data());
+  const auto first = reinterpret_cast<uintptr_t>(file->bytes().data());
+  return begin >= first && begin + bytes.size() <= first + file->bytes().size();
+}
 
 Result<Payload> find_payload(const TensorProto& t, const TensorInfo& info, const DataSource& source) {
   if (t.segment)
@@ -141,7 +149,7 @@ Result<Payload> find_payload(const TensorProto& t, const TensorInfo& info, const
     }
     if (info.type == DType::string) return error(Code::invalid_model, "strings cannot be external data");
     SX_ASSIGN(ExternalBytes external, external_bytes(t, info.raw_bytes, source.external));
-    return Payload{true, external.bytes, std::move(external.file)};
+    return Payload{true, external.bytes, external.file, external.file};
   }
   if (present.count > 1) {
     return error(Code::invalid_model, "the data is in {} fields at once, expected one", present.count);
@@ -162,7 +170,7 @@ Result<Payload> find_payload(const TensorProto& t, const TensorInfo& info, const
       return error(Code::invalid_model, "raw_data has {} bytes, {}{} needs {}", t.raw_data.size(),
                    dtype_name(info.type), to_string(info.dims), info.raw_bytes);
     }
-    return Payload{true, t.raw_data.bytes(), t.raw_data.owned() ? nullptr : source.owner};
+    return Payload{true, t.raw_data.bytes(), t.raw_data.owned() ? nullptr : source.owner, source.file};
   }
   if (present.field != typed_field(info.type)) {
     return error(Code::invalid_model, "the data is in {}, which does not hold elements of type {}",
@@ -184,8 +192,10 @@ Result<Tensor> raw_tensor(const TensorInfo& info, const Payload& payload, const 
   }
   const bool aligned = reinterpret_cast<uintptr_t>(payload.bytes.data()) % natural_alignment(info.type) == 0;
   if (payload.owner && (aligned || payload.bytes.size() >= source.copy_unaligned_below)) {
-    return Tensor::over(Buffer::wrap(payload.bytes.data(), payload.bytes.size(), payload.owner), 0, info.type,
-                        info.dims);
+    auto buffer = lies_in(payload.bytes, payload.file.get())
+                      ? Buffer::in_file(payload.file, payload.bytes.data(), payload.bytes.size())
+                      : Buffer::wrap(payload.bytes.data(), payload.bytes.size(), payload.owner);
+    return Tensor::over(std::move(buffer), 0, info.type, info.dims);
   }
   SX_ASSIGN(Tensor t, Tensor::allocate(info.type, info.dims));
   if (t.bytes() > 0) std::memcpy(t.mutable_data(), payload.bytes.data(), t.bytes());
@@ -210,12 +220,12 @@ Result<Tensor> make_tensor(const TensorProto& t, const DataSource& source) {
 }  // namespace
 
 DataSource data_source(const Model& model) {
-  if (model.keep.empty()) return {model.file, model.external.get()};
+  if (model.keep.empty()) return {model.file, model.external.get(), model.file};
   struct Kept {
     std::shared_ptr<const MappedFile> file;
     std::vector<std::shared_ptr<const void>> keep;
   };
-  return {std::make_shared<Kept>(Kept{model.file, model.keep}), model.external.get()};
+  return {std::make_shared<Kept>(Kept{model.file, model.keep}), model.external.get(), model.file};
 }
 
 Result<TensorInfo> tensor_info(const TensorProto& t) {

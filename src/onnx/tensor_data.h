@@ -19,6 +19,7 @@ inline constexpr size_t kMaxRank = 255;
 struct DataSource {
   std::shared_ptr<const void> owner;  // of borrowed bytes; null: payloads are always copied
   ExternalFiles* external = nullptr;
+  std::shared_ptr<const MappedFile> file;  // where most borrowed bytes lie; may be null
   // A payload that is not aligned for its element type is copied if it is smaller than this, else wrapped as
   // it is: large weights are packed from bytes, and a kernel that reads them directly must allow unaligned
   // loads.

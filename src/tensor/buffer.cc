@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/format.h"
+#include "base/mapped_file.h"
 
 namespace sx {
 namespace {
@@ -24,6 +25,11 @@ struct OtherBuffer final : Buffer {
     bytes_ = bytes;
     owner_ = std::move(owner);
     writable_ = writable;
+  }
+  OtherBuffer(std::shared_ptr<const MappedFile> file, const void* data, size_t bytes)
+      : OtherBuffer(data, bytes, nullptr, false) {
+    file_ = file.get();
+    owner_ = std::move(file);
   }
   explicit OtherBuffer(size_t count) {
     strings_ = std::make_unique<std::vector<std::string>>(count);
@@ -47,6 +53,11 @@ Result<std::shared_ptr<Buffer>> Buffer::allocate(size_t bytes) {
 std::shared_ptr<Buffer> Buffer::wrap(const void* data, size_t bytes, std::shared_ptr<const void> owner,
                                      bool writable) {
   return std::make_shared<OtherBuffer>(data, bytes, std::move(owner), writable);
+}
+
+std::shared_ptr<Buffer> Buffer::in_file(std::shared_ptr<const MappedFile> file, const void* data,
+                                        size_t bytes) {
+  return std::make_shared<OtherBuffer>(std::move(file), data, bytes);
 }
 
 std::shared_ptr<Buffer> Buffer::strings(size_t count) { return std::make_shared<OtherBuffer>(count); }

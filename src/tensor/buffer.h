@@ -10,6 +10,8 @@
 
 namespace sx {
 
+class MappedFile;
+
 inline constexpr size_t kAlignment = 64;
 
 class Buffer {
@@ -19,6 +21,9 @@ class Buffer {
   // Memory that `owner` keeps alive; read-only unless `writable`.
   static std::shared_ptr<Buffer> wrap(const void* data, size_t bytes, std::shared_ptr<const void> owner,
                                       bool writable = false);
+  // A part of a file's bytes.
+  static std::shared_ptr<Buffer> in_file(std::shared_ptr<const MappedFile> file, const void* data,
+                                         size_t bytes);
   static std::shared_ptr<Buffer> strings(size_t count);
   virtual ~Buffer() = default;
 
@@ -26,6 +31,7 @@ class Buffer {
   void* mutable_data() { return writable_ ? const_cast<void*>(data_) : nullptr; }
   size_t bytes() const { return bytes_; }
   bool writable() const { return writable_; }
+  const MappedFile* file() const { return file_; }  // null: the bytes lie elsewhere
   std::vector<std::string>* as_strings() { return strings_.get(); }
 
  protected:
@@ -34,6 +40,7 @@ class Buffer {
   size_t bytes_ = 0;
   bool writable_ = false;
   std::shared_ptr<const void> owner_;
+  const MappedFile* file_ = nullptr;
   std::unique_ptr<std::vector<std::string>> strings_;
 };
 
