@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/format.h"
+#include "base/mapped_file.h"
 
 namespace sx {
 
@@ -26,8 +27,13 @@ Result<std::shared_ptr<const Buffer>> WeightStore::pack(const Tensor& source, co
   if (auto found = state_->packed.find(key); found != state_->packed.end()) {
     if (auto buffer = found->second.lock()) return buffer;
   }
+  const MappedFile* file = source.buffer() ? source.buffer()->file() : nullptr;
+  if (file) SX_TRY(file->check_unchanged());
   SX_ASSIGN(std::shared_ptr<Buffer> buffer, Buffer::allocate(bytes));
   SX_TRY(fill(source.data(), buffer->mutable_data()));
+  // Who reads the source after all gets its pages from the file again.
+  if (file)
+    file->release(size_t(static_cast<const uint8_t*>(source.data()) - file->bytes().data()), source.bytes());
   // The packed form keeps its source alive: the key's address must not be given to other weights meanwhile.
   struct Holder {
     std::shared_ptr<Buffer> buffer, source;
