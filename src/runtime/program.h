@@ -133,7 +133,7 @@ class Program {
   Status resolve_late(Frame& frame, size_t index);
   Status finish_outputs(Frame& frame, const RunRequest& request);
   Result<std::vector<Value>> run_child(Frame& frame, const RunRequest& request, Program& child,
-                                       std::span<const Value> inputs);
+                                       std::span<const Value> inputs, std::span<const SlotId> captured);
 
   Machine* machine_ = nullptr;
   BodyId body_ = kMainBody;

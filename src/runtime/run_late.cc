@@ -226,25 +226,31 @@ Status Program::run_branch(Frame& frame, const RunRequest& request, size_t index
   return {};
 }
 
+// One turn of a body. `captured`: slots of ours that the body reads, after its own inputs.
 Result<std::vector<Value>> Program::run_child(Frame& frame, const RunRequest& request, Program& child,
-                                              std::span<const Value> inputs) {
-  std::vector<Binding> in(child.inputs().size()), out(child.outputs().size());
+                                              std::span<const Value> inputs,
+                                              std::span<const SlotId> captured) {
+  auto& in = frame.child_in;
+  auto& out = frame.child_out;
+  in.resize(child.inputs().size());
+  out.resize(child.outputs().size());
+  if (in.size() != inputs.size() + captured.size())
+    return error(Code::internal, "a body takes {} values, it is given {}", in.size(),
+                 inputs.size() + captured.size());
   for (size_t i = 0; i < in.size(); ++i) {
-    Value v;
     if (i < inputs.size()) {
-      v = inputs[i];
+      in[i].value = inputs[i];
     } else {
-      const ValueId captured = child.captured()[i - inputs.size()];
-      for (SlotId s = 0; s < slots_.size(); ++s) {
-        if (slots_[s].value == captured && slots_[s].space == 0) {
-          SX_ASSIGN(v, value_of(frame, s));
-          break;
-        }
-      }
+      const SlotId s = captured[i - inputs.size()];
+      in[i].view = frame.views[s];
+      in[i].value = Value();
+      if (in[i].view.defined() && in[i].view.type != DType::string && in[i].view.contiguous()) continue;
+      SX_ASSIGN(in[i].value, value_of(frame, s));
     }
-    if (v.is_tensor() && v.tensor.type() != DType::string) in[i].view = view_of(v.tensor);
-    in[i].value = std::move(v);
+    const Value& v = in[i].value;
+    in[i].view = v.is_tensor() && v.tensor.type() != DType::string ? view_of(v.tensor) : View();
   }
+  for (Binding& b : out) b = Binding();
   SX_TRY(child.run({in, out, request.cancel, frame.symbols, request.failed}));
   std::vector<Value> results(out.size());
   for (size_t i = 0; i < out.size(); ++i) {
@@ -257,7 +263,7 @@ Result<std::vector<Value>> Program::run_child(Frame& frame, const RunRequest& re
       copy_view(out[i].view, view_of_mutable(*t));
       results[i] = Value(std::move(t).value());
     }
-    machine_->pools[0]->give(out[i].block);
+    machine_->pools[0]->give(std::exchange(out[i].block, {}));
     if (!t.ok()) return std::move(t).status();
   }
   return results;
@@ -279,7 +285,11 @@ Status Program::run_control(Frame& frame, const RunRequest& request, size_t inde
   auto run_body = [&](BodyId body, std::span<const Value> inputs) -> Result<std::vector<Value>> {
     const size_t which = size_t(std::find(bodies.begin(), bodies.end(), body) - bodies.begin());
     if (which >= step.children.size()) return Status(Code::internal, "a body that was not compiled");
-    return run_child(frame, request, *step.children[which], inputs);
+    size_t first = node.inputs.size();
+    for (size_t k = 0; k < which; ++k) first += step.children[k]->captured().size();
+    Program& child = *step.children[which];
+    return run_child(frame, request, child, inputs,
+                     std::span(step.in).subspan(first, child.captured().size()));
   };
   std::unique_ptr<bool[]> wanted(new bool[node.outputs.size() + 1]);
   for (size_t i = 0; i < node.outputs.size(); ++i) wanted[i] = node.outputs[i] != kNoValue;

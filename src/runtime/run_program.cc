@@ -155,7 +155,8 @@ Status Program::walk(Frame& frame, const RunRequest& request) {
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const Binding& b = request.inputs[i];
     const SlotId s = inputs_[i];
-    if (b.value.kind != Value::Kind::none) frame.values[s] = b.value;
+    if (b.value.kind != Value::Kind::none || frame.values[s].kind != Value::Kind::none)
+      frame.values[s] = b.value;
     if (b.view.defined()) {
       frame.views[s].type = b.view.type;
       frame.bind(i, Address::Base::input, b.view.data);

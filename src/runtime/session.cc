@@ -38,7 +38,8 @@ struct Session::State {
     std::shared_ptr<Compiled> compiled;  // null: it could not be made
   };
   std::vector<Special> special;
-  std::shared_ptr<Compiled> shown;  // the newest of them, for explain and profile
+  std::shared_ptr<Compiled> shown;              // the newest of them, for explain and profile
+  std::vector<std::shared_ptr<Compiled>> seen;  // those that callers were shown: they may hold references
   std::vector<ValueDesc> inputs, outputs;
   std::vector<std::string> rule_log;
 
@@ -54,7 +55,7 @@ struct Session::State {
   Status fix_dims();
   Status compile(std::vector<Provider*> with);
   std::shared_ptr<Compiled> specialised(std::span<const Value> in);
-  const Compiled& show() const { return shown ? *shown : *current.load(); }
+  const Compiled& show();
   Status leave_out(const Compiled& used, Provider* failed, const Status& why);
   Status run_once(Compiled& c, std::span<const Value> in, std::span<Value> out, Bindings& bindings,
                   const RunOptions& run, Provider** failed);
@@ -72,6 +73,7 @@ Result<std::unique_ptr<Session>> Session::load(const std::string& path, SessionO
   SX_ASSIGN(auto model, onnx::read_model(path, {.load = options.load}));
   auto graph = to_graph(*model, {.log = options.log});
   if (!graph.ok()) return std::move(graph).status().in(path);
+  model.reset();  // its messages; constants keep the file
   auto session = from_graph(std::move(graph).value(), std::move(options));
   return std::move(session).in(path);
 }
@@ -79,6 +81,7 @@ Result<std::unique_ptr<Session>> Session::load(const std::string& path, SessionO
 Result<std::unique_ptr<Session>> Session::from_bytes(const void* data, size_t size, SessionOptions options) {
   SX_ASSIGN(auto model, onnx::read_model(MappedFile::from_bytes("model", data, size), "", {}));
   SX_ASSIGN(Graph graph, to_graph(*model, {.log = options.log}));
+  model.reset();
   return from_graph(std::move(graph), std::move(options));
 }
 
@@ -219,6 +222,13 @@ std::shared_ptr<Compiled> Session::State::specialised(std::span<const Value> in)
   return special.back().compiled;
 }
 
+const Compiled& Session::State::show() {
+  std::lock_guard lock(rebuild);
+  if (!shown) return *current.load();
+  if (std::find(seen.begin(), seen.end(), shown) == seen.end()) seen.push_back(shown);
+  return *shown;
+}
+
 // A provider failed in `used`: compiles again without it, unless another thread already did.
 Status Session::State::leave_out(const Compiled& used, Provider* failed, const Status& why) {
   std::lock_guard lock(rebuild);
@@ -229,6 +239,7 @@ Status Session::State::leave_out(const Compiled& used, Provider* failed, const S
     return why;  // nobody else takes everything
   options.log(LogLevel::warn, format("provider '{}' failed and is left out from now on: {}", failed->name(),
                                      why.to_string()));
+  std::lock_guard plans(planning);
   SX_TRY(
       compile(std::move(rest)).in(format("compiling without provider '{}', which failed", failed->name())));
   for (const auto& pool : used.machine.pools) pool->trim();

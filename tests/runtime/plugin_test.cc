@@ -234,6 +234,36 @@ TEST_CASE("a provider that fails inside a branch or a loop is left out too") {
   }
 }
 
+TEST_CASE("what a session showed of a program for some sizes stays valid") {
+  const char* text = R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (float[N] x) => (float[M] y) {
+      a = Relu(x)
+      i = NonZero(a)
+      s = Transpose(i)
+      p = GatherND(a, s)
+      y = Sqrt(p)
+    })";
+  Toy toy;
+  SessionOptions options = with_toy();
+  options.most_plans = 2;
+  auto session = session_of_text(text, options);
+  auto run = [&](int64_t n) { return run_all(*session, {Value(numbers({n}, 1))}); };
+  run(4);
+  const Graph& first = session->graph();
+  const Program& steps = session->program();
+  for (int64_t n : {5, 6, 7}) run(n);  // more sizes than are kept
+  const Graph& second = session->graph();
+  CHECK(&first != &second);
+  CHECK(session->providers().front() == "toy");
+  toy.fail_at(1);
+  const std::vector<Value> after = run(8);
+  CHECK(session->providers().front() == "cpu");
+  CHECK(bit_equal(after, run(8)));
+  CHECK(first.value(first.main().inputs[0]).name == "x");
+  CHECK(second.value(second.main().inputs[0]).name == "x");
+  CHECK(steps.steps().size() >= 4);
+}
+
 TEST_CASE("threads that share a session while a provider fails") {
   Toy toy;
   auto session = session_of("residual_20", with_toy(2));
