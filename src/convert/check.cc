@@ -192,4 +192,18 @@ std::vector<std::string> check_node(const OpVersion& version, const NodeFacts& n
   return Checker(version, node).run();
 }
 
+std::vector<std::string> check_results(const OpVersion& version, std::span<const Type* const> results) {
+  std::vector<std::string> found;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Param* p = param_at(version.out, i);
+    if (!p || !results[i]) continue;
+    auto var =
+        std::find_if(version.types.begin(), version.types.end(), [&](auto& v) { return v.name == p->type; });
+    if (var == version.types.end() || allows(var->types, *results[i])) continue;
+    found.push_back(format("output {} '{}' must be {}, it would be {}", i, p->name, allowed_text(var->types),
+                           to_string(*results[i])));
+  }
+  return found;
+}
+
 }  // namespace sx::convert

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One node against the record of the operator version that its model asks for.
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,5 +17,7 @@ struct NodeFacts {
 };
 // Everything that does not fit: number of inputs and outputs, attributes, element types.
 std::vector<std::string> check_node(const OpVersion& version, const NodeFacts& node);
+// Element types that were inferred for the outputs and that this version does not have yet; null: not wanted.
+std::vector<std::string> check_results(const OpVersion& version, std::span<const Type* const> results);
 
 }  // namespace sx::convert

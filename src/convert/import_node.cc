@@ -193,6 +193,10 @@ void Importer::import_known(const Proto& node, Scope& scope, const Op& op, int o
     problems_.add(results.status());
     return;
   }
+  std::vector<const Type*> made_types;
+  for (ValueId v : *results) made_types.push_back(v == kNoValue ? nullptr : &graph_.value(v).type);
+  for (const std::string& message : check_results(version, made_types))
+    fail(node, scope, Code::invalid_model, message);
   for (size_t i = 0; i < node.output.size() && i < results->size(); ++i) {
     if (node.output[i].empty() || (*results)[i] == kNoValue) continue;
     use_hint(node.output[i].view(), (*results)[i], scope);

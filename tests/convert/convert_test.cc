@@ -89,6 +89,14 @@ TEST_CASE("two types that must agree") {
              {"must have the same type", "float32[N]", "float64[N]"});
 }
 
+TEST_CASE("a type that an operator's version does not have yet") {
+  const std::string body =
+      "g (float[N] x) => (float[N] y) {\n[c] a = Cast<to = 16>(x)\ny = Cast<to = 1>(a)\n}";
+  check_says(refusal("<ir_version: 8, opset_import: [\"\" : 9]>\n" + body),
+             {"'c' (Cast, opset 9)", "output 0", "would be bfloat16"});
+  CHECK(refusal("<ir_version: 8, opset_import: [\"\" : 13]>\n" + body).find("output 0") == std::string::npos);
+}
+
 TEST_CASE("a declared output of another type is refused, of another shape only warned about") {
   check_says(refusal(model("g (float[N] x) => (int64[N] y) { y = Exp(x) }")),
              {"output 'y'", "int64", "float32"});
