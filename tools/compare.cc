@@ -61,7 +61,8 @@ Difference compare_numbers(const Tensor& got, const Tensor& expected, Tolerance 
 
 Difference compare_tensors(const Tensor& got, const Tensor& expected, const Tolerance& tolerance,
                            bool any_float) {
-  const bool both_float = dtype_is_float(got.type()) && dtype_is_float(expected.type());
+  const bool both_float = (dtype_is_float(got.type()) && dtype_is_float(expected.type())) ||
+                          (dtype_is_complex(got.type()) && dtype_is_complex(expected.type()));
   if (got.type() != expected.type() && !(any_float && both_float)) {
     return differ(format("is {}, expected {}", dtype_name(got.type()), dtype_name(expected.type())));
   }
@@ -105,8 +106,12 @@ Difference compare_maps(const Map& got, const Map& expected, const Tolerance& to
 }  // namespace
 
 Difference compare(const Value& got, const Value& expected, const Tolerance& tolerance, bool any_float) {
+  // An optional that holds something may be written as what it holds.
   if (got.kind == Value::Kind::optional && expected.kind != Value::Kind::optional && got.optional) {
     return compare(*got.optional, expected, tolerance, any_float);
+  }
+  if (expected.kind == Value::Kind::optional && got.kind != Value::Kind::optional && expected.optional) {
+    return compare(got, *expected.optional, tolerance, any_float);
   }
   if (got.kind != expected.kind)
     return differ(format("is a {}, expected a {}", kind_name(got.kind), kind_name(expected.kind)));

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "../../tools/compare.h"
 #include "base/format.h"
-#include "compare.h"
 #include "convert/convert.h"
 #include "graph/evaluate.h"
 #include "table.h"
@@ -52,8 +52,8 @@ std::string problem_of(const TableCase& c, bool widen) {
   for (const testing::TableValue& v : c.outputs) {
     if (v.value.kind == Value::Kind::none) continue;
     const double t = tolerance_of(c, v.value);
-    const std::string d = testing::difference((*made)[k++], v.value, {t, t}, widen);
-    if (!d.empty()) return v.name + " " + d;
+    const tools::Difference d = tools::compare((*made)[k++], v.value, {t, t, 0}, widen);
+    if (!d.same) return v.name + " " + d.what;
   }
   return "";
 }
