@@ -35,6 +35,21 @@ class Counter {
     return sum;
   }
 
+  // By operator type, nodes of the main body.
+  Result<std::vector<std::pair<std::string, Dim>>> by_operator() {
+    std::vector<std::pair<std::string, Dim>> list;
+    for (NodeId id : graph_.main().nodes) {
+      const Node& n = graph_.node(id);
+      if (n.removed) continue;
+      SX_ASSIGN(const Dim part, node(n));
+      if (part.is_constant(0)) continue;
+      auto it = std::find_if(list.begin(), list.end(), [&](const auto& p) { return p.first == n.type; });
+      if (it == list.end()) it = list.insert(list.end(), {n.type, Dim(0)});
+      it->second = it->second + part;
+    }
+    return list;
+  }
+
  private:
   Result<std::span<const Dim>> dims(const Node& n, size_t input) {
     if (input >= n.inputs.size() || n.inputs[input] == kNoValue)
@@ -178,22 +193,6 @@ class Counter {
   }
 
   const Graph& graph_;
-
- public:
-  // By operator type, nodes of the main body.
-  Result<std::vector<std::pair<std::string, Dim>>> by_operator() {
-    std::vector<std::pair<std::string, Dim>> list;
-    for (NodeId id : graph_.main().nodes) {
-      const Node& n = graph_.node(id);
-      if (n.removed) continue;
-      SX_ASSIGN(const Dim part, node(n));
-      if (part.is_constant(0)) continue;
-      auto it = std::find_if(list.begin(), list.end(), [&](const auto& p) { return p.first == n.type; });
-      if (it == list.end()) it = list.insert(list.end(), {n.type, Dim(0)});
-      it->second = it->second + part;
-    }
-    return list;
-  }
 };
 
 // A size that only a run can tell, if the expression has one.
