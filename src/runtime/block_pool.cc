@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/block_pool.h"
 
-#include <new>
-
 #include "base/format.h"
+#include "base/memory.h"
 
 namespace sx {
 namespace {
@@ -39,7 +38,7 @@ Result<Block> BlockPool::take(size_t bytes) {
   if (space_) {
     SX_ASSIGN(block.data, space_->allocate(wanted));
   } else {
-    block.data = ::operator new(wanted, std::align_val_t(kAlignment), std::nothrow);
+    block.data = allocate_memory(wanted);
     if (!block.data) return error(Code::out_of_memory, "cannot allocate {} bytes", wanted);
   }
   held_ += wanted;
@@ -65,7 +64,7 @@ void BlockPool::trim() {
     if (space_) {
       space_->release(block.data);
     } else {
-      ::operator delete(block.data, std::align_val_t(kAlignment));
+      free_memory(block.data, block.bytes);
     }
   }
   free_.clear();

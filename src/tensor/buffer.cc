@@ -2,10 +2,10 @@
 #include "tensor/buffer.h"
 
 #include <cstring>
-#include <new>
 
 #include "base/format.h"
 #include "base/mapped_file.h"
+#include "base/memory.h"
 
 namespace sx {
 namespace {
@@ -16,7 +16,7 @@ struct OwnedBuffer final : Buffer {
     bytes_ = bytes;
     writable_ = true;
   }
-  ~OwnedBuffer() override { ::operator delete(const_cast<void*>(data_), std::align_val_t(kAlignment)); }
+  ~OwnedBuffer() override { free_memory(const_cast<void*>(data_), bytes_ + kAlignment); }
 };
 
 struct OtherBuffer final : Buffer {
@@ -42,9 +42,7 @@ struct OtherBuffer final : Buffer {
 }  // namespace
 
 Result<std::shared_ptr<Buffer>> Buffer::allocate(size_t bytes) {
-  void* p = bytes > SIZE_MAX - kAlignment
-                ? nullptr
-                : ::operator new(bytes + kAlignment, std::align_val_t(kAlignment), std::nothrow);
+  void* p = bytes > SIZE_MAX - kAlignment ? nullptr : allocate_memory(bytes + kAlignment);
   if (!p) return error(Code::out_of_memory, "cannot allocate {} bytes", bytes);
   std::memset(static_cast<char*>(p) + bytes, 0, kAlignment);
   return std::shared_ptr<Buffer>(std::make_shared<OwnedBuffer>(p, bytes));
