@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conv on the blocked layout (3x3 by Winograd), from a plain first layer, depthwise, and plain for the rest.
 #include "kernels/conv.h"
+
+#include <algorithm>
+#include <cmath>
+
 #include "base/cpu.h"
 #include "base/format.h"
 #include "epilogue_chain.h"
@@ -78,6 +82,35 @@ bool worth_winograd(const ConvShape& s) {
   return in >= 8 && out >= 8 && results >= (in * out > 128 * 128 ? 30 : 9);
 }
 
+Layout blocked_layout() { return {Layout::Kind::blocked_channels, uint16_t(kernels::channel_block()), 0}; }
+bool in_blocked(ConvKind kind) { return kind != ConvKind::from_plain && kind != ConvKind::plain; }
+bool out_blocked(ConvKind kind) { return kind != ConvKind::plain; }
+
+// Multiplications that the time of one is worth, measured: what is computed for lanes that do not exist, what
+// is copied for each result (the fewer channels share a copy, the worse), and the tiles' own pace.
+double factor_of(const ConvShape& s, ConvKind kind) {
+  const double block = double(kernels::channel_block());
+  const double in = std::max(1.0, double(s.in_channels / s.groups)),
+               out = std::max(1.0, double(s.out_channels / s.groups));
+  const double pad_in = std::ceil(in / block) * block / in, pad_out = std::ceil(out / block) * block / out;
+  const bool one_tap = s.kernel_h == 1 && s.kernel_w == 1;
+  switch (kind) {
+    case ConvKind::depthwise: return 3.0 * std::max(1.0, block / double(s.in_channels));
+    case ConvKind::winograd: return 0.5 * pad_out + 3.0 / in + 3.0 / out;
+    case ConvKind::blocked: return pad_out + (one_tap ? 0.0 : 0.8 * pad_in * std::min(1.0, block / out));
+    case ConvKind::from_plain:
+      return 1.2 * pad_out + (s.dilation_w > 1 ? 4.0 : in > 16 ? 1.5 : 0.0) * block / out;
+    case ConvKind::plain: return 1.3 + (s.stride_w > 1 ? 40.0 : 11.0) / out;
+  }
+  return 1.0;
+}
+
+double cost_of(const ConvShape& s, ConvKind kind) {
+  const double macs = double(s.batch * s.out_channels * s.out_h() * s.out_w()) *
+                      double(s.in_channels / s.groups) * double(s.kernel_h * s.kernel_w);
+  return nanoseconds_for_flops(2 * macs * factor_of(s, kind));
+}
+
 // The kinds this convolution can be, best first.
 std::vector<ConvKind> kinds(const Site& site) {
   std::vector<ConvKind> list;
@@ -87,29 +120,9 @@ std::vector<ConvKind> kinds(const Site& site) {
     if (kind == ConvKind::winograd && !worth_winograd(s)) continue;
     if (kernels::conv_refuses(s, kind).empty()) list.push_back(kind);
   }
+  std::stable_sort(list.begin(), list.end(),
+                   [&](ConvKind a, ConvKind b) { return factor_of(s, a) < factor_of(s, b); });
   return list;
-}
-
-Layout blocked_layout() { return {Layout::Kind::blocked_channels, uint16_t(kernels::channel_block()), 0}; }
-bool in_blocked(ConvKind kind) { return kind != ConvKind::from_plain && kind != ConvKind::plain; }
-bool out_blocked(ConvKind kind) { return kind != ConvKind::plain; }
-
-double cost_of(const Site& site, ConvKind kind) {
-  const ConvShape s = nominal(site);
-  const double macs = double(s.batch * s.out_channels * s.out_h() * s.out_w()) *
-                      double(s.in_channels / s.groups) * double(s.kernel_h * s.kernel_w);
-  // Channels padded to whole blocks are computed too; the plain kind works on windows copied out of the
-  // input.
-  const double block = double(kernels::channel_block());
-  const double padding = in_blocked(kind) && kind != ConvKind::depthwise
-                             ? std::max(1.0, block / std::max(1.0, double(s.in_channels / s.groups)))
-                             : 1.0;
-  const double factor = kind == ConvKind::plain        ? 1.6
-                        : kind == ConvKind::depthwise  ? 3.0
-                        : kind == ConvKind::from_plain ? 1.2
-                        : kind == ConvKind::winograd   ? 0.5 * padding
-                                                       : padding;
-  return nanoseconds_for_flops(2 * macs * factor);
 }
 
 std::vector<LayoutOffer> layouts(const Graph& graph, NodeId node) {
@@ -125,7 +138,7 @@ std::vector<LayoutOffer> layouts(const Graph& graph, NodeId node) {
       offer.out[0] = blocked_layout();
       if (chain.ok() && chain->residual >= 0) offer.in[size_t(chain->residual)] = blocked_layout();
     }
-    offer.cost = cost_of(site, kind);
+    offer.cost = cost_of(nominal(site), kind);
     offers.push_back(std::move(offer));
   }
   return offers;

@@ -18,6 +18,7 @@ size_t out_size(size_t in, size_t before, size_t after, size_t kernel, size_t di
 }
 
 constexpr size_t kPaddedChannels = 16;  // whose lines are few enough to copy
+constexpr size_t kMinLine = 6;          // output positions that make a tile
 
 // Pieces at once, so that a panel's share of the weights stays in the cache.
 size_t inner_blocks(size_t inner, size_t pieces) {
@@ -103,7 +104,9 @@ void ConvPlan::plan_dense() {
   in_place_ = blocked && taps == 1 && s.stride_h == 1 && s.stride_w == 1 && !padded;
   // A tail of channels between two taps, or spread taps of a plain line, are not whole pieces in memory.
   const bool uniform = blocked ? taps == 1 || in_group_ % lanes == 0 : s.dilation_w == 1;
-  lines_ = !in_place_ && uniform && out_w_ >= 2 * tiles_->max_rows && out_group_ <= 256;
+  // Few plain channels are cheap to copy with their padding; blocked ones are gathered at the edges.
+  const bool few = !blocked && in_group_ <= kPaddedChannels;
+  lines_ = !in_place_ && uniform && out_w_ >= (few ? kMinLine : 2 * tiles_->max_rows) && out_group_ <= 256;
   line_tiles_ = std::max<size_t>(1, divide_up(out_w_, tiles_->max_rows));
   const size_t k = std::max<size_t>(1, divide_up(inner(), k_blocks_));
   const size_t block_rows = std::max(tiles_->max_rows, kRowBlockFloats / k);
@@ -121,7 +124,7 @@ void ConvPlan::plan_dense() {
   group_panels_ = panels_per_chunk(panels_, panel_work / row_blocks_, total);
   column_groups_ = std::max<size_t>(1, divide_up(panels_, group_panels_));
   chunks_ = positions == 0 || out_group_ == 0 ? 0 : s.batch * s.groups * row_blocks_ * column_groups_;
-  padded_ = lines_ && !blocked && padded && positions > 0 && in_group_ <= kPaddedChannels;
+  padded_ = lines_ && few && padded && positions > 0;
   if (padded_) {
     padded_w_ = (out_w_ - 1) * s.stride_w + s.kernel_w;
     padded_lines_ = (divide_up(out_h_, row_blocks_) - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1;
