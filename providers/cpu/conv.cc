@@ -93,6 +93,8 @@ double factor_of(const ConvShape& s, ConvKind kind) {
   const double in = std::max(1.0, double(s.in_channels / s.groups)),
                out = std::max(1.0, double(s.out_channels / s.groups));
   const double pad_in = std::ceil(in / block) * block / in, pad_out = std::ceil(out / block) * block / out;
+  const double results = std::max(1.0, double(s.out_h() * s.out_w())),
+               pad_results = std::ceil(results / block) * block / results;
   const bool one_tap = s.kernel_h == 1 && s.kernel_w == 1;
   switch (kind) {
     case ConvKind::depthwise: return 3.0 * std::max(1.0, block / double(s.in_channels));
@@ -100,7 +102,7 @@ double factor_of(const ConvShape& s, ConvKind kind) {
     case ConvKind::blocked: return pad_out + (one_tap ? 0.0 : 0.8 * pad_in * std::min(1.0, block / out));
     case ConvKind::from_plain:
       return 1.2 * pad_out + (s.dilation_w > 1 ? 4.0 : in > 16 ? 1.5 : 0.0) * block / out;
-    case ConvKind::plain: return 1.3 + (s.stride_w > 1 ? 40.0 : 11.0) / out;
+    case ConvKind::plain: return (1.3 + (s.stride_w > 1 ? 40.0 : 11.0) / out) * pad_results;
   }
   return 1.0;
 }

@@ -54,9 +54,9 @@ class ConvDense {
       c.last = kb + 1 == p_.k_blocks_;
       gather(c);
       for (size_t panel = c.panel0; panel < c.panel1;) {
-        const size_t side = panels_side_by_side(c, panel);
+        const Together side = side_by_side(c, panel);
         for (size_t t = 0; t < c.tiles; ++t) tile(c, panel, side, t);
-        panel += side;
+        panel += side.panels;
       }
     }
   }
@@ -153,16 +153,15 @@ class ConvDense {
     t.steps_per_sum = p_.steps_per_sum_;
   }
 
-  // Few rows take several panels at once, so that there are sums enough to hide each other's latency.
-  size_t panels_side_by_side(const Chunk& c, size_t panel) const {
-    const size_t rows = c.unit1 - c.unit0;
-    if (p_.lines_ || rows > 4) return 1;
-    const size_t side = p_.tiles_->wide_panels[rows - 1];
-    return panel + side <= c.panel1 && p_.out_group_ > (panel + side) * 2 * lanes_ - lanes_ ? side : 1;
+  Together side_by_side(const Chunk& c, size_t panel) const {
+    if (p_.lines_) return {1, nullptr};
+    const size_t full = (p_.out_group_ + lanes_ - 1) / (2 * lanes_);  // panels of two vectors
+    return panels_together(*p_.tiles_, c.unit1 - c.unit0, std::min(c.panel1, full) - std::min(panel, full));
   }
 
-  void tile(const Chunk& c, size_t panel, size_t side, size_t index) const {
-    const size_t width = 2 * lanes_, col = panel * width, cols = std::min(side * width, p_.out_group_ - col);
+  void tile(const Chunk& c, size_t panel, const Together& side, size_t index) const {
+    const size_t width = 2 * lanes_, col = panel * width,
+                 cols = std::min(side.panels * width, p_.out_group_ - col);
     const bool narrow = cols <= lanes_;
     const Span rows = span(c, index);
     TileArgs t = args_;
@@ -183,7 +182,10 @@ class ConvDense {
       t.bias_col = e_.bias ? e_.bias + c.channel0 + col : nullptr;
       t.clip = clip_;
     }
-    (side > 1 ? p_.tiles_->wide : narrow ? p_.tiles_->narrow : p_.tiles_->normal)[rows.count - 1](&t);
+    if (side.fn)
+      side.fn(&t);
+    else
+      (narrow ? p_.tiles_->narrow : p_.tiles_->normal)[rows.count - 1](&t);
     if (c.last) after(c, rows, col, cols, t.c);
   }
 

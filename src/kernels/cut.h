@@ -26,6 +26,21 @@ inline size_t panels_per_chunk(size_t panels, size_t panel_work, size_t total_wo
   return std::min(std::max<size_t>(1, panels), divide_up(std::max<size_t>(1, wanted), 4) * 4);
 }
 
+struct Together {
+  size_t panels;
+  TileFn fn;  // null: one panel, by the tables of single ones
+};
+
+// Few rows take several panels at once, so that there are sums enough to hide each other's latency. `left`
+// panels of two vectors are there.
+inline Together panels_together(const TileTable& tiles, size_t rows, size_t left) {
+  if (rows > 4) return {1, nullptr};
+  const size_t wide = tiles.wide_panels[rows - 1];
+  if (wide > 1 && wide <= left) return {wide, tiles.wide[rows - 1]};
+  if (wide > 2 && left >= 2) return {2, tiles.pair[rows - 1]};
+  return {1, nullptr};
+}
+
 // Rows of k values in one piece of memory, `length` of them to a sum.
 inline void sum_in_pieces(TileArgs& t, size_t k, size_t length) {
   t.inner = length;

@@ -118,19 +118,17 @@ class GemmRun {
     const TileTable& tiles = *p_.tiles_;
     const size_t rows = row1 - row0;
     const size_t row_tiles = divide_up(rows, tiles.max_rows);
-    const size_t wide = rows <= 4 ? tiles.wide_panels[rows - 1] : 1;
     for (size_t panel = panel0; panel < panel1;) {
       const bool narrow = s_.n - panel * width_ <= lanes_;
-      const bool use_wide = wide > 1 && panel + wide <= panel1 && s_.n > (panel + wide - 1) * width_ + lanes_;
-      const size_t side = use_wide ? wide : 1;
+      const size_t full = (s_.n + lanes_ - 1) / width_;  // panels of two vectors
+      const Together side = panels_together(tiles, rows, std::min(panel1, full) - std::min(panel, full));
       for (size_t t = 0; t < row_tiles; ++t) {
         const size_t i0 = cut(rows, row_tiles, t), i1 = cut(rows, row_tiles, t + 1);
-        const TileFn fn =
-            use_wide ? tiles.wide[i1 - i0 - 1] : (narrow ? tiles.narrow : tiles.normal)[i1 - i0 - 1];
-        tile(block, fn, row0 + i0, i1 - i0, block.a + i0 * block.a_row, panel, side,
+        const TileFn fn = side.fn ? side.fn : (narrow ? tiles.narrow : tiles.normal)[i1 - i0 - 1];
+        tile(block, fn, row0 + i0, i1 - i0, block.a + i0 * block.a_row, panel, side.panels,
              packed + panel * width_ * s_.k + block.k0 * (narrow ? lanes_ : width_));
       }
-      panel += side;
+      panel += side.panels;
     }
   }
 

@@ -47,6 +47,7 @@ struct TileTable {
   TileFn normal[16];  // [rows - 1]: panels of two vectors
   TileFn wide[4];     // [rows - 1]: wide_panels[rows - 1] panels of two vectors side by side, for few rows
   size_t wide_panels[4];
+  TileFn pair[2];  // [rows - 1]: two panels side by side, where there are not enough for wide
 };
 
 }  // namespace sx::kernels

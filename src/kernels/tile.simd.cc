@@ -172,7 +172,8 @@ const TileTable kTiles = {kLanes,
                           SX_ALL_ROWS(1),
                           SX_ALL_ROWS(2),
                           {tile<1, 2, 4>, tile<2, 2, 4>, tile<3, 2, 2>, tile<4, 2, 2>},
-                          {4, 4, 2, 2}};
+                          {4, 4, 2, 2},
+                          {tile<1, 2, 2>, tile<2, 2, 2>}};
 #else
 #define SX_ALL_ROWS(v) \
   { tile<1, v, 1>, tile<2, v, 1>, tile<3, v, 1>, tile<4, v, 1>, tile<5, v, 1>, tile<6, v, 1> }
@@ -181,7 +182,8 @@ const TileTable kTiles = {kLanes,
                           SX_ALL_ROWS(1),
                           SX_ALL_ROWS(2),
                           {tile<1, 2, 4>, tile<2, 2, 2>, tile<3, 2, 2>, tile<4, 2, 1>},
-                          {4, 2, 2, 1}};
+                          {4, 2, 2, 1},
+                          {tile<1, 2, 2>, tile<2, 2, 2>}};
 #endif
 
 }  // namespace sx::SX_ISA

@@ -154,6 +154,12 @@ void check(Case t, double bound = 16) {
 
 }  // namespace
 
+TEST_CASE("few rows over two, three and more panels") {
+  for (size_t m : {1u, 2u, 3u, 4u})
+    for (size_t n : {9u, 17u, 33u, 49u, 63u, 64u, 65u, 97u, 128u, 130u, 200u})
+      check({{.m = m, .n = n, .k = 100}, BSource::packed, {}, true, true});
+}
+
 // Chains of 2,000 additions of positive values are off by 25 units and more.
 TEST_CASE("long sums are added in pieces") {
   for (size_t m : {1u, 3u, 40u}) {
