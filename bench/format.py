@@ -291,7 +291,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", type=Path, help="look at this model instead of one made here")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--folder", type=Path, help="where the large files go (default: a temporary folder)")
+    parser.add_argument("--folder", type=Path, default=ROOT / "build", help="where the large files go")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=arguments.folder, prefix="sardonyx-format-") as place:
         folder = Path(place)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sardonyx explain: what will run, on whom, how it lies in memory, what was fused, and why not otherwise.
+#include <algorithm>
+
 #include "base/cpu.h"
 #include "base/format.h"
 #include "graph/op.h"
@@ -126,13 +128,31 @@ class Explain final : public Command {
       for (const std::string& r : session.rule_log()) out.line("  " + escaped(r));
       out.line();
     }
-    Table table({"step", "kernel", "provider", "layout", "result", "memory"});
-    for (const Described& d : list) {
-      table.row({std::string(size_t(d.depth) * 2, ' ') + shorten(escaped(d.step), 40), shorten(d.kernel, 40),
-                 d.provider, d.layout, shorten(escaped(d.shape), 44), d.memory});
-    }
-    if (!why_) return table.print(out);
+    if (!why_) return print_table(out, list);
     for (const Described& d : list) print_one(out, d);
+  }
+
+  // A narrow terminal gets what matters most: who ran it where that differs, and memory only where there is
+  // room.
+  static void print_table(Terminal& out, const std::vector<Described>& list) {
+    constexpr size_t kRoomy = 110;
+    const bool roomy = out.limit() >= kRoomy;
+    const bool mixed = std::any_of(list.begin(), list.end(),
+                                   [&](const Described& d) { return d.provider != list[0].provider; });
+    std::vector<std::string> header = {"step", "kernel"};
+    if (mixed || roomy) header.emplace_back("provider");
+    header.insert(header.end(), {"layout", "result"});
+    if (roomy) header.emplace_back("memory");
+    Table table(header);
+    for (const Described& d : list) {
+      std::vector<std::string> cells = {std::string(size_t(d.depth) * 2, ' ') + shorten(escaped(d.step), 40),
+                                        shorten(d.kernel, 40)};
+      if (mixed || roomy) cells.push_back(d.provider);
+      cells.insert(cells.end(), {d.layout, shorten(escaped(d.shape), 44)});
+      if (roomy) cells.push_back(d.memory);
+      table.row(std::move(cells));
+    }
+    table.print(out);
   }
 
   static void print_one(Terminal& out, const Described& d) {

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import pytest
-from program import DIGITS, PROGRAM, run
+from program import DIGITS, PROGRAM, ROOT, run
 
 VERBS = re.findall(r"^  (\w+) {2,}\S", run("--help")[0].split("Start here")[0], re.M)
 EVERYWHERE = {"--json", "--quiet", "--color", "--threads"}
@@ -204,3 +204,19 @@ def test_environment(monkeypatch):
     monkeypatch.setenv("SARDONYX_LOG", "debug")
     run("run", DIGITS, "--random")
     assert run("info", "--version")[0] == run("--version")[0]
+
+
+def test_installation(tmp_path):
+    build = ROOT / "build/release"
+    if not (build / "tools/pages/sardonyx.1").exists():
+        pytest.skip("build/release is not built")
+    words = ["cmake", "--install", build, "--prefix", tmp_path, "--component", "Unspecified"]
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+    for file in (
+        "bin/sardonyx",
+        "share/man/man1/sardonyx.1",
+        "share/bash-completion/completions/sardonyx",
+        "share/zsh/site-functions/_sardonyx",
+        "share/fish/vendor_completions.d/sardonyx.fish",
+    ):
+        assert (tmp_path / file).stat().st_size > 1000
