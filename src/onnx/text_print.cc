@@ -144,18 +144,17 @@ void Printer::tensor(const TensorProto& t, bool initializer) {
   out_ += known ? text_type_name(DType(t.data_type.value)) : "float";
   const std::vector<int64_t> dims = t.dims.values();
   if (!dims.empty()) list("[", dims, ",", "]", [&](int64_t d) { append_number(out_, d); });
+  const PayloadForm form = elide_ && !t.is_external() ? PayloadForm::odd : payload_form(t);
+  out_ += ' ';
   if (initializer) {
-    out_ += ' ';
     name(t.name);
     out_ += " = ";
-  } else {
+  } else if (is_identifier(t.name)) {
+    out_ += t.name.view();
     out_ += ' ';
-    if (is_identifier(t.name)) {
-      out_ += t.name.view();
-      out_ += ' ';
-    }
+  } else if (form == PayloadForm::external) {
+    out_ += "= ";  // lest what follows be read as a shape
   }
-  const PayloadForm form = elide_ && !t.is_external() ? PayloadForm::odd : payload_form(t);
   const Result<TensorInfo> info = tensor_info(t);
   if (!info.ok() || (form != PayloadForm::external && uint64_t(info->count) > largest_)) {
     left_out_ += info.ok();

@@ -191,8 +191,7 @@ Status split_values(size_t keys, std::vector<Value>& values) {
 
 Result<Value> to_value(const MapProto& m, const DataSource& source) {
   Map map;
-  if (!dtype_is_valid(m.key_type) ||
-      !(DType(m.key_type.value) == DType::string || dtype_is_integer(DType(m.key_type.value)))) {
+  if (DType(m.key_type.value) != DType::string && !dtype_is_integer(DType(m.key_type.value))) {
     return error(Code::invalid_model, "the map has key_type {}, expected an integer type or strings",
                  m.key_type.value);
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever is read is written back byte for byte; its text means the same model; its tensors are decoded or
-// refused.
+// Whatever is read is written back byte for byte; its text means the same model; it has a Python script; its
+// tensors are decoded or refused.
 #include "fuzzing.h"
+#include "onnx/python_script.h"
 #include "onnx/text.h"
 
 using namespace sx;
@@ -83,5 +84,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto parsed = parse_text(print_text(**model));
   must(parsed.ok(), "our text is parsed");
   must(canonical(**parsed) == canonical(**model), "text means the same model");
+  must(python_script(**model, "tensors", size % 7).ok(), "a script is written");
   return 0;
 }

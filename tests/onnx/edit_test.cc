@@ -139,3 +139,12 @@ TEST_CASE("kinds of attributes without a type") {
   a.type = 2;
   CHECK(a.kind() == AttributeType::i);
 }
+
+TEST_CASE("external data of a model without a folder") {
+  const std::string entry = msg(13, msg(1, "location") + msg(2, "w.bin"));
+  auto model = read(num(1, 10) + msg(7, msg(5, num(1, 2) + num(2, 1) + entry + num(14, 1))));
+  model->external = nullptr;
+  const auto tensor = to_tensor(*model, model->graph->initializer[0]);
+  REQUIRE(!tensor.ok());
+  CHECK(tensor.status().to_string().find("came from memory without a folder") != std::string::npos);
+}

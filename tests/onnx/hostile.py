@@ -2,8 +2,10 @@
 """Files that cannot be right, each with a part of the message that it must get: CASES maps a name to (job, files,
 expected). `files` maps file names to bytes or to a function that makes something else there; the first one is read."""
 
+import contextlib
 import gzip
 import os
+import socket
 import struct
 import zlib
 
@@ -363,6 +365,17 @@ case(
     "expected values [n] and int64 indices",
 )
 case(
+    "sparse with a matrix of values",
+    sparse(dims(2, 1) + num(2, F32) + raw(8), indices(0, 1), 3),
+    "expected values [n] and int64 indices",
+)
+case(
+    "sparse with triples for two dims",
+    sparse(VALUES, indices(0, 0, 0, 1, 1, 1, shape=[2, 3]), 3, 4),
+    "expected values [n] and int64 indices",
+)
+case("sparse with 300 dims", sparse(VALUES, indices(0, 1), *[1] * 300), "has 300 dimensions")
+case(
     "sparse with a broken payload",
     sparse(dims(2) + num(2, F32) + raw(7), indices(0, 1), 3),
     "raw_data has 7 bytes",
@@ -376,6 +389,11 @@ def external(*entries, files=None, data_type=F32, extra=b""):
     parts = [msg(13, msg(1, key), msg(2, value)) for key, value in entries]
     model = in_tensor(dims(2), num(2, data_type), num(14, 1), *parts, extra)
     return {"m.onnx": model, "w.bin": b"\0" * 8, **(files or {})}
+
+
+def make_socket(path):
+    with socket.socket(socket.AF_UNIX) as s, contextlib.chdir(path.parent):  # their names are short
+        s.bind(path.name)
 
 
 LOCATIONS = {
@@ -396,6 +414,7 @@ LOCATIONS = {
     ".": "is a folder",
     "./": "is a folder",
     "sub/": "is a folder",
+    "sub/.": "is a folder",
     "missing.bin": "cannot open external data 'missing.bin': No such file",
     "w.bin/x": "cannot open external data 'w.bin/x': Not a directory",
     "w.bin\n": r"cannot open external data 'w.bin\n'",
@@ -409,6 +428,7 @@ case(
     "'sub' is not a regular file",
 )
 case("location is a fifo", external(("location", "p"), files={"p": os.mkfifo}), "'p' is not a regular file")
+case("location is a socket", external(("location", "s"), files={"s": make_socket}), "'s': No such device")
 OUT = "leaves the model's folder through a symbolic link"
 
 
@@ -532,7 +552,12 @@ npy_case("open dictionary", npy("{'descr': '<f4'"), "malformed")
 npy_case("open string", npy("{'descr"), "expected the end of a string")
 npy_case("no colon", npy("{'descr' '<f4'}"), "expected ':'")
 npy_case("unknown key", npy("{'descr': '<f4', 'evil': 1}"), "unknown key 'evil'")
-npy_case("key missing", npy("{'descr': '<f4', 'shape': (1,)}"), "lacks descr, fortran_order or shape")
+for given in (
+    "'descr': '<f4', 'shape': (1,)",
+    "'descr': '<f4', 'fortran_order': False",
+    "'fortran_order': False, 'shape': (1,)",
+):
+    npy_case(f"only {given}", npy("{" + given + "}"), "lacks descr, fortran_order or shape")
 npy_case("order is no bool", npy("{'fortran_order': 1, }"), "expected True or False")
 npy_case("negative size", npy("{'shape': (-1,), }"), "expected a size")
 npy_case("huge size", npy("{'shape': (99999999999999999999,), }"), "expected a size")
@@ -571,7 +596,9 @@ npy_case(
     "which is no character",
 )
 npy_case(
-    "nameless", npy("{'descr': '|V1', 'fortran_order': False, 'shape': (1,), }", b"\0"), "nameless bytes"
+    "nameless",
+    npy("{'descr': '|V1', 'fortran_order': False, 'shape': (1,), }", b"\0"),
+    "does not say which type",
 )
 
 
@@ -663,8 +690,42 @@ npz_case(
 )
 
 
+def locator(end64):
+    return b"PK\x06\x07" + struct.pack("<IQI", 0, end64, 1)
+
+
+npz_case(
+    "zip64 directory that is none",
+    archive(member(b"x.npy", ARRAY), count=0xFFFF, tail=locator(0)),
+    "zip64 directory is damaged",
+)
+npz_case("zip64 in a small file", archive(count=0xFFFF, tail=locator(1 << 60)), "zip64 directory is damaged")
+PAIR = (member(b"x" * 60 + b".npy", ARRAY), member(b"y.npy", ARRAY))
+npz_case(
+    "last entry cut",
+    archive(*PAIR, size=sum(len(entry) for _, entry in PAIR) - 10),
+    "member 1 of the zip directory is damaged",
+)
+npz_case(
+    "header at the end",
+    archive(member(b"x.npy", ARRAY, at=len(archive(member(b"x.npy", ARRAY))))) + b"PK\x03\x04" + bytes(6),
+    "where no member starts",
+)
+LOCAL, ENTRY = member(b"x.npy", ARRAY)
+npz_case(
+    "long name", archive((LOCAL[:26] + b"\xff\xff" + LOCAL[28:], ENTRY)), f"needs {len(ARRAY)} bytes at 65565"
+)
+npz_case(
+    "more than nothing", archive(member(b"x.npy", ARRAY, method=8, size=0, crc=0)), "data is damaged: 0 of 0"
+)
+
+
 # Values.
 
+for field, kind in ((4, "sparse tensors"), (5, "sequences"), (6, "maps"), (7, "optionals")):
+    case(f"value: {kind} of no kind", {"v.pb": msg(field, b"")}, "elem_type 0", "pb\tsequence")
+case("value: map of no keys", {"v.pb": num(2, 99)}, "key_type 99", "pb\tmap")
+case("value: in parts", {"v.pb": num(2, 1) + msg(3) + msg(3)}, "occurs more than once", "pb\toptional")
 case("value: a broken tensor", {"v.pb": dims(2) + num(2, F32) + raw(4)}, "raw_data has 4 bytes", "pb\ttensor")
 case("value: sequence of kind 9", {"v.pb": num(2, 9)}, "elem_type 9", "pb\tsequence")
 case(

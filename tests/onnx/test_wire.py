@@ -84,6 +84,20 @@ UNUSUAL = {
     + msg(8)
     + msg(14),
     "no graph": num(1, 10) + OPSET,
+    "external data in an attribute": num(1, 10)
+    + msg(
+        7,
+        msg(
+            1,
+            msg(4, "Constant"),
+            msg(
+                5,
+                msg(1, "value"),
+                msg(5, num(1, 2), num(2, 1), msg(13, msg(1, "location"), msg(2, "w")), num(14, 1)),
+                num(20, 4),
+            ),
+        ),
+    ),
 }
 
 
