@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// WeightStore: packed once, shared, dropped with the last user; files are checked before, and read again
+// after.
+#include "runtime/weights.h"
+
+#include <doctest/doctest.h>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "base/mapped_file.h"
+
+namespace sx::testing {
+namespace {
+
+struct TemporaryFile {
+  std::string path = [] {
+    char name[] = "/tmp/sardonyx_weights_XXXXXX";
+    const int fd = ::mkstemp(name);
+    REQUIRE(fd >= 0);
+    ::close(fd);
+    return std::string(name);
+  }();
+  ~TemporaryFile() { std::remove(path.c_str()); }
+  void append(const std::vector<float>& values) const {
+    std::ofstream file(path, std::ios::binary | std::ios::app);
+    file.write(reinterpret_cast<const char*>(values.data()), std::streamsize(values.size() * sizeof(float)));
+  }
+};
+
+Tensor tensor_in(const std::shared_ptr<const MappedFile>& file) {
+  const auto bytes = file->bytes();
+  auto t = Tensor::over(Buffer::in_file(file, bytes.data(), bytes.size()), 0, DType::f32,
+                        {int64_t(bytes.size() / sizeof(float))});
+  REQUIRE(t.ok());
+  return *t;
+}
+
+Result<std::shared_ptr<const Buffer>> copy(WeightStore& store, const Tensor& t, const std::string& kind) {
+  return store.pack(t, kind, t.bytes(), [&](const void* from, void* to) -> Status {
+    std::memcpy(to, from, t.bytes());
+    return {};
+  });
+}
+
+}  // namespace
+
+TEST_CASE("weights of a file are packed once and the file can be read afterwards") {
+  TemporaryFile made;
+  std::vector<float> values(300'000);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = float(i);
+  made.append(values);
+  auto file = MappedFile::open(made.path);
+  REQUIRE(file.ok());
+  const Tensor t = tensor_in(*file);
+  CHECK(t.buffer()->file() == file->get());
+  WeightStore store;
+  {
+    auto first = copy(store, t, "copy"), second = copy(store, t, "copy"), other = copy(store, t, "other");
+    REQUIRE((first.ok() && second.ok() && other.ok()));
+    CHECK(first->get() == second->get());
+    CHECK(first->get() != other->get());
+    CHECK(std::memcmp((*first)->data(), values.data(), t.bytes()) == 0);
+    CHECK(store.packed_bytes() == 2 * t.bytes());
+  }
+  CHECK(store.packed_bytes() == 0);
+  CHECK(std::memcmp(t.data(), values.data(), t.bytes()) == 0);
+}
+
+TEST_CASE("weights of a file that changed are not packed") {
+  TemporaryFile made;
+  made.append(std::vector<float>(100'000, 1.0f));
+  auto file = MappedFile::open(made.path);
+  REQUIRE(file.ok());
+  const Tensor t = tensor_in(*file);
+  made.append({2.0f});
+  WeightStore store;
+  const auto packed = copy(store, t, "copy");
+  REQUIRE(!packed.ok());
+  CHECK(packed.status().to_string().find("changed") != std::string::npos);
+}
+
+}  // namespace sx::testing
