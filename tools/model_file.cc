@@ -35,8 +35,9 @@ std::unique_ptr<Busy> busy_writing(Terminal& out, const onnx::Model& model, cons
 }
 
 Outcome writing_failed(const onnx::Model& model, Status status) {
-  if (model.file) {
-    if (Status changed = model.file->check_unchanged(); !changed.ok()) return refuse(std::move(changed));
+  for (const auto& file : onnx::files_of(model)) {
+    if (!file) continue;
+    if (Status changed = file->check_unchanged(); !changed.ok()) return refuse(std::move(changed));
   }
   return fail(std::move(status));
 }

@@ -19,7 +19,7 @@ Result<std::shared_ptr<const MappedFile>> open_file(
 Result<std::shared_ptr<onnx::Model>> open_model(const std::string& path);
 // Says on a terminal that the model is being written, and how far it is.
 std::unique_ptr<Busy> busy_writing(Terminal& out, const onnx::Model& model, const std::string& path);
-// Why writing failed: if the model's own file was changed meanwhile, that is it.
+// Why writing failed: if a file that the model lies in was changed meanwhile, that is it.
 Outcome writing_failed(const onnx::Model& model, Status status);
 Status save_text(const std::string& path, std::string_view text);  // "-" writes standard output
 
