@@ -4,33 +4,18 @@
 // others. Two passes, the first of which counts, so that lengths are known before what they measure.
 #include "onnx/write.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <type_traits>
 #include <unordered_map>
 
-#include "base/format.h"
-#include "base/mapped_file.h"
-#include "base/output_file.h"
-#include "onnx/external_data.h"
 #include "onnx/known.h"
 #include "onnx/schema.h"
-#include "onnx/span_writer.h"
+#include "onnx/sink.h"
 #include "onnx/wire.h"
 
 namespace sx::onnx {
 namespace {
-
-// Where bytes go. Counting and writing take the same way through the messages.
-class Sink {
- public:
-  virtual ~Sink() = default;
-  virtual void put(const uint8_t* data, size_t size) = 0;
-};
 
 class StringSink final : public Sink {
  public:
@@ -41,47 +26,6 @@ class StringSink final : public Sink {
 
  private:
   std::string& to_;
-};
-
-class FileSink final : public Sink {
- public:
-  FileSink(OutputFile& to, const std::vector<std::shared_ptr<const MappedFile>>& sources)
-      : writer_(to, sources) {}
-  void put(const uint8_t* data, size_t size) override {
-    if (status_.ok()) status_ = writer_.put({data, size});
-  }
-  Status&& status() && { return std::move(status_); }
-
- private:
-  SpanWriter writer_;
-  Status status_;
-};
-
-// What a file of the same length would have to change. Bytes that come from their own place are not looked
-// at.
-class PatchSink final : public Sink {
- public:
-  explicit PatchSink(std::span<const uint8_t> file) : file_(file) {}
-  void put(const uint8_t* data, size_t size) override {
-    const uint8_t* const there = file_.data() + at_;
-    if (data != there && std::memcmp(data, there, size) != 0) {
-      if (!patches.empty() && patches.back().at + patches.back().bytes.size() == at_) {
-        patches.back().bytes.append(reinterpret_cast<const char*>(data), size);
-      } else {
-        patches.push_back({at_, std::string(reinterpret_cast<const char*>(data), size)});
-      }
-    }
-    at_ += size;
-  }
-  struct Patch {
-    uint64_t at;
-    std::string bytes;
-  };
-  std::vector<Patch> patches;
-
- private:
-  std::span<const uint8_t> file_;
-  uint64_t at_ = 0;
 };
 
 // True as long as what is put is what was there.
@@ -464,50 +408,10 @@ std::string message_bytes(const M& m, const WriteOptions& options) {
 SX_EACH_MESSAGE(SX_WRITE)
 #undef SX_WRITE
 
-std::vector<std::shared_ptr<const MappedFile>> files_of(const Model& model) {
-  std::vector<std::shared_ptr<const MappedFile>> files{model.file};
-  if (model.external) {
-    for (auto& file : model.external->opened()) files.push_back(std::move(file));
-  }
-  return files;
-}
-
-Status write_model(const Model& model, const std::string& path, const WriteOptions& options) {
+void emit_model(const ModelProto& model, const WriteOptions& options, Sink& sink) {
   Emitter emitter(options);
-  emitter.measure<ModelProto>(model);
-  SX_ASSIGN(OutputFile file, OutputFile::create(path));
-  FileSink sink(file, files_of(model));
-  emitter.write<ModelProto>(model, sink);
-  SX_TRY(std::move(sink).status());
-  return file.commit();
-}
-
-Result<bool> patch_model(const Model& model) {
-  if (!model.file || !model.file->is_mapped()) {
-    return error(Code::invalid_argument, "only a model that was mapped from a file can be changed in place");
-  }
-  SX_TRY(model.file->check_unchanged());
-  const WriteOptions options;
-  Emitter emitter(options);
-  if (emitter.measure<ModelProto>(model) != model.file->bytes().size()) return false;
-  PatchSink sink(model.file->bytes());
-  emitter.write<ModelProto>(model, sink);
-  const std::string& path = model.file->path();
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return error(Code::io, "cannot open to write: {}", std::strerror(errno)).in(path);
-  Status status;
-  for (const PatchSink::Patch& p : sink.patches) {
-    const ssize_t n = ::pwrite(fd, p.bytes.data(), p.bytes.size(), off_t(p.at));
-    if (n != ssize_t(p.bytes.size()) && status.ok()) {
-      status = error(Code::io, "cannot write {} bytes at {}: {}", p.bytes.size(), p.at, std::strerror(errno))
-                   .in(path);
-    }
-  }
-  if (::fsync(fd) != 0 && status.ok())
-    status = error(Code::io, "cannot write: {}", std::strerror(errno)).in(path);
-  ::close(fd);
-  if (!status.ok()) return status;
-  return true;
+  emitter.measure(model);
+  emitter.write(model, sink);
 }
 
 }  // namespace sx::onnx
