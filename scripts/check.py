@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CORES = str(os.cpu_count() or 1)
 RELEASE, SANITIZED, THREADS = "build/release", "build/fuzz", "build/tsan"
 PROGRAM, MODELS = "build/sardonyx", ["build/test_models", "models/digits"]
-FUZZ_SECONDS = int(os.environ.get("SX_FUZZ_SECONDS", "30"))
+FUZZ_SECONDS = int(os.environ.get("SX_FUZZ_SECONDS", "60"))
 
 STEPS: dict[str, Callable[[], None]] = {}
 
@@ -138,7 +138,7 @@ def sanitizers() -> None:
 
 @step
 def fuzz() -> None:
-    """Each fuzzer for half a minute (SX_FUZZ_SECONDS), from its seeds and from what earlier runs found."""
+    """Each fuzzer for a minute (SX_FUZZ_SECONDS), from its seeds and from what earlier runs found."""
     for fuzzer in sorted((ROOT / SANITIZED / "fuzzers").glob("fuzz_*")):
         corpus = ROOT / "build" / "corpus" / fuzzer.name
         corpus.mkdir(parents=True, exist_ok=True)

@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "onnx/external_data.h"
+#include "onnx/known.h"
 #include "onnx/schema.h"
 #include "onnx/sniff.h"
 #include "onnx/wire.h"
@@ -220,7 +221,7 @@ Status read_fields(Reading& reading, std::span<const uint8_t> bytes, M& m, int d
     if (!reader.status.ok()) return std::move(reader.status);
     if constexpr (std::same_as<M, DimensionProto> || std::same_as<M, SimpleShardedDimProto> ||
                   std::same_as<M, TypeProto>) {
-      Schema<M>::fields(OneofClearer<M>{record.number}, m);
+      if (is_known(record, m)) Schema<M>::fields(OneofClearer<M>{record.number}, m);
     }
   }
   return {};

@@ -259,12 +259,10 @@ Result<std::vector<Value>> Program::run_child(Frame& frame, const RunRequest& re
       continue;
     }
     auto t = Tensor::allocate(out[i].view.type, out[i].view.dims);
-    if (t.ok()) {
-      copy_view(out[i].view, view_of_mutable(*t));
-      results[i] = Value(std::move(t).value());
-    }
+    if (t.ok()) copy_view(out[i].view, view_of_mutable(*t));
     machine_->pools[0]->give(std::exchange(out[i].block, {}));
     if (!t.ok()) return std::move(t).status();
+    results[i] = Value(std::move(t).value());
   }
   return results;
 }

@@ -58,6 +58,9 @@ UNUSUAL = {
     "dim value and param": num(1, 10)
     + msg(7, msg(11, msg(1, "x"), msg(2, msg(1, num(1, 1), msg(2, msg(1, num(1, 4), msg(2, "N")))))))
     + OPSET,
+    "dim param, then a value of another wire type": num(1, 10)
+    + msg(7, msg(11, msg(1, "x"), msg(2, msg(1, num(1, 1), msg(2, msg(1, msg(2, "N"), msg(1, "4")))))))
+    + OPSET,
     "ints packed": num(1, 10)
     + msg(7, msg(1, msg(5, msg(1, "axes"), msg(8, b"\x01\x02\x03"), num(20, 7))))
     + OPSET,

@@ -19,7 +19,7 @@ std::string text_of(double v, DType type) {
   uint16_t bits = 0, again = 0;
   encode(&v, 1, type, &bits, 0, 1);
   for (int digits = 1; digits < 9; ++digits) {
-    const std::string text = sx::format("{:.{}g}", v, digits);
+    std::string text = sx::format("{:.{}g}", v, digits);
     double back = 0;
     std::from_chars(text.data(), text.data() + text.size(), back);
     again = 0;
