@@ -92,6 +92,18 @@ def test_python(path, tmp_path):
     assert out.read_bytes() == path.read_bytes()  # unknown fields too
 
 
+def test_python_takes_data_files_along(path, tmp_path):
+    packed, script = tmp_path / "packed" / "m.onnx", tmp_path / "script" / "m.py"
+    out = tmp_path / "out" / "m.onnx"
+    for file in (packed, script, out):
+        file.parent.mkdir()
+    sardonyx("external", path, "--pack", "data/w.bin", "-o", packed)
+    sardonyx("python", packed, "-o", script)
+    subprocess.run([sys.executable, script, out], check=True)
+    assert onnx.load(out, load_external_data=False) == onnx.load(packed, load_external_data=False)
+    assert np.array_equal(run(out), EXPECTED)
+
+
 def test_rename(path, tmp_path):
     out = tmp_path / "out.onnx"
     sardonyx(
