@@ -9,10 +9,12 @@ want=${1:-base}
 base_packages=(g++ cmake ninja-build ccache python3 python3-venv python3-dev
   libfmt-dev doctest-dev libdeflate-dev libzstd-dev libxxhash-dev libsimdjson-dev
   libre2-dev libutf8proc-dev)
+test_packages=(fish groff-base zsh)  # completions and the manual are tried where they are used
 check_packages=(clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev qemu-user-static)
 case "$want" in
-  base | test) packages=("${base_packages[@]}") ;;
-  check) packages=("${base_packages[@]}" "${check_packages[@]}") ;;
+  base) packages=("${base_packages[@]}") ;;
+  test) packages=("${base_packages[@]}" "${test_packages[@]}") ;;
+  check) packages=("${base_packages[@]}" "${test_packages[@]}" "${check_packages[@]}") ;;
   *) echo "usage: scripts/setup.sh base|test|check" >&2; exit 2 ;;
 esac
 

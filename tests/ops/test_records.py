@@ -8,7 +8,6 @@ from pathlib import Path
 
 import onnx
 import onnx.defs
-import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("SX_BUILD", ROOT / "build/release")) / "tests/ops/sx_dump_ops"
@@ -20,8 +19,6 @@ LIST_DEFAULTS = {("RNN", "activations")}
 
 
 def records() -> list[dict]:
-    if not PROGRAM.exists():
-        pytest.skip(f"{PROGRAM} is not built")
     return json.loads(subprocess.run([PROGRAM], capture_output=True, check=True, text=True).stdout)
 
 
