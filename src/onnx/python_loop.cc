@@ -185,7 +185,7 @@ class Loop {
   }
 
   std::string define(Values values) {
-    const std::string name = variables_.empty() ? "x" : format("x{}", variables_.size() + 1);
+    std::string name = variables_.empty() ? "x" : format("x{}", variables_.size() + 1);
     const std::span<const std::string_view> all(values);
     const auto choice = [&](std::string_view odd, size_t at, std::optional<std::string> rest) {
       counter_.used = true;
