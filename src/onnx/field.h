@@ -136,7 +136,11 @@ class NumberRuns {
   };
 
   bool empty() const { return first_.form == Form::none; }
-  bool has_bytes() const { return !first_.bytes.empty() || more_; }
+  bool has_bytes() const {  // a packed record may hold no number
+    for (size_t i = 0; i < run_count(); ++i)
+      if (!run(i).bytes.empty()) return true;
+    return false;
+  }
   bool edited() const { return first_.form == Form::native; }
   size_t run_count() const { return first_.form == Form::none ? 0 : 1 + (more_ ? more_->size() : 0); }
   const Run& run(size_t i) const { return i == 0 ? first_ : (*more_)[i - 1]; }

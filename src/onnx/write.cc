@@ -340,12 +340,12 @@ struct RestWriter {
   }
   template <class T>
   bool operator()(uint32_t n, const char*, const Numbers<T>& f) {
-    if (origin.count[n] == 0 && !f.empty()) e.put_numbers(n, f, false);
+    if (origin.count[n] == 0 && f.has_bytes()) e.put_numbers(n, f, false);
     return false;
   }
   template <class T>
   bool operator()(uint32_t n, const char*, const Numbers<T>& f, PackedTag) {
-    if (origin.count[n] == 0 && !f.empty()) e.put_numbers(n, f, true);
+    if (origin.count[n] == 0 && f.has_bytes()) e.put_numbers(n, f, true);
     return false;
   }
 };
