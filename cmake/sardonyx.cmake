@@ -46,9 +46,7 @@ function(sx_simd target)
       add_library(${object} OBJECT ${file})
       target_link_libraries(${object} PRIVATE sx_flags)
       target_compile_definitions(${object} PRIVATE SX_ISA=${level} SX_ISA_${level}=1)
-      # Contraction is on here: these files are the place where a*b+c may become one instruction.
-      target_compile_options(${object} PRIVATE ${SX_SIMD_LEVEL} -ffp-contract=fast -fno-exceptions
-                             ${SX_FLAGS_${level}})
+      target_compile_options(${object} PRIVATE ${SX_SIMD_LEVEL} -fno-exceptions ${SX_FLAGS_${level}})
       target_sources(${target} PRIVATE $<TARGET_OBJECTS:${object}>)
     endforeach()
   endforeach()
