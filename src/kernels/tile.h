@@ -35,7 +35,8 @@ struct TileArgs {
   uint8_t clip, zero_tail;
 };
 
-// Values of the inner dimension that go into one sum: as short as costs less than a hundredth of the speed.
+// Values of the inner dimension that go into one sum: as short as costs one or two hundredths of the
+// speed.
 constexpr size_t kSumLength = 96;
 
 typedef void (*TileFn)(const TileArgs* args);
