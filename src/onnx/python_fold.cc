@@ -15,7 +15,7 @@ namespace sx::onnx {
 namespace {
 
 constexpr size_t kLongestPeriod = 2048;
-constexpr size_t kMostSteps = 500'000'000;  // of the search for repeats
+constexpr size_t kMostSteps = 100'000'000;  // of the search for repeats
 constexpr size_t kLeastSaved = 150;         // bytes
 
 // Statements from `begin` that repeat with a period.

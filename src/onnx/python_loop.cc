@@ -250,15 +250,19 @@ class Loop {
     std::string names;
     for (const Variable& v : table_) names += (names.empty() ? "" : ", ") + v.name;
     std::vector<std::string> out;
+    const std::string row = table_.size() > 1 ? "(" + names + ")" : names;
+    std::string close = "]:";
     if (!counter_.used) {
       out.push_back(format("for {} in [", names));
+    } else if (counter_.step > 0) {
+      out.push_back(format("for i, {} in enumerate([", row));
+      close = counter_.start == 0 ? "]):" : format("], {}):", counter_.start);
     } else {
-      const std::string row = table_.size() > 1 ? "(" + names + ")" : names;
-      const char* const down = counter_.step < 0 ? ", -1" : "";
-      out.push_back(format("for i, {} in zip(range({}, {}{}), [", row, counter_.start, end, down));
+      out.push_back(format("for i, {} in zip(range({}, {}, -1), [", row, counter_.start, end));
+      close = "]):";
     }
     rows(out);
-    out.emplace_back(counter_.used ? "]):" : "]:");
+    out.push_back(std::move(close));
     return out;
   }
   void rows(std::vector<std::string>& out) const {
