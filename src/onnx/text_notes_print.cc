@@ -249,6 +249,8 @@ std::vector<Note> merge_ranges(std::vector<Note> notes, int after) {
     return at;
   };
   for (Note& n : notes) {
+    // Raw data takes the place of the elements before it: no note may move to the other side of it.
+    if (n.path.ends_with(".raw_data") && n.value != "here") runs.clear();
     const size_t open = bracket(n.path);
     const size_t close = open == std::string::npos ? open : n.path.find(']', open);
     if (open == std::string::npos || n.path.substr(open, close - open).find(':') != std::string::npos ||

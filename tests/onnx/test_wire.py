@@ -75,6 +75,9 @@ UNUSUAL = {
     "packed fields without a number": num(1, 10)
     + msg(7, msg(5, msg(1), num(2, 1), msg(5), msg(11), msg(11), msg(8, "w")))
     + OPSET,
+    "equal typed data, once with raw data": num(1, 10)
+    + msg(7, *[msg(5, num(2, 1), msg(7, b"\x20\x20"), *raw) for raw in ([], [msg(9, "a888")])])
+    + OPSET,
     "dims packed": num(1, 10)
     + msg(7, msg(5, msg(1, b"\x02\x01"), num(2, 1), msg(4, b"\0" * 8), msg(8, "w")))
     + OPSET,
