@@ -136,7 +136,9 @@ class Emitter {
   }
   template <class T>
   void put_numbers(uint32_t number, const Numbers<T>& f, bool packed) {
-    if (packed && f.run_count() == 1 && f.run(0).form == NumberRuns::Form::packed) {
+    // In canonical form no varint is longer than it must be; numbers that are cut off stay as they are.
+    const bool as_it_is = std::is_floating_point_v<T> || !options_.canonical || !f.check().ok();
+    if (packed && as_it_is && f.run_count() == 1 && f.run(0).form == NumberRuns::Form::packed) {
       put_header(number, f.run(0).bytes.size(), nullptr);
       return put(f.run(0).bytes.bytes());
     }

@@ -78,6 +78,9 @@ UNUSUAL = {
     "equal typed data, once with raw data": num(1, 10)
     + msg(7, *[msg(5, num(2, 1), msg(7, b"\x20\x20"), *raw) for raw in ([], [msg(9, "a888")])])
     + OPSET,
+    "padded varints in packed numbers": num(1, 10)
+    + msg(7, msg(5, num(1, 3), num(2, 6), msg(5, b"\x83\x80\x00\x07\xff\x00"), msg(8, "w")))
+    + OPSET,
     "dims packed": num(1, 10)
     + msg(7, msg(5, msg(1, b"\x02\x01"), num(2, 1), msg(4, b"\0" * 8), msg(8, "w")))
     + OPSET,
