@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "command.h"
+#include "json.h"
 #include "model_file.h"
 #include "onnx/npy.h"
 #include "onnx/python_script.h"
@@ -27,10 +28,10 @@ class Python final : public Command {
         .required();
     o.value("--largest", "N", largest_, "tensors of more elements go beside the script");
   }
-  Outcome run(const Common&, Terminal& out) override {
+  Outcome run(const Common& common, Terminal& out) override {
     auto model = open_model(model_);
     if (!model.ok()) return refuse(std::move(model).status());
-    const std::filesystem::path path(out_);
+    const std::filesystem::path path(out_ == "-" ? std::filesystem::path(model_).filename() : out_);
     const std::string folder = path.stem().string() + "_tensors";
     auto script = onnx::python_script(**model, folder, largest_);
     if (!script.ok()) return refuse(std::move(script).in(model_).status());
@@ -47,14 +48,23 @@ class Python final : public Command {
         out.note(format("some data files are missing in {}: {}", escaped(beside.string()), s.to_string()));
     }
     if (Status s = save_text(out_, script->text); !s.ok()) return fail(std::move(s));
-    out.note(format("wrote {}{}", escaped(out_),
-                    script->arrays.empty()
-                        ? ""
-                        : format(" and {} arrays in {}", script->arrays.size(), escaped(beside.string()))));
+    tell(common, out, script->arrays.size(), beside.string());
     return done();
   }
 
  private:
+  void tell(const Common& common, Terminal& out, size_t arrays, const std::string& folder) const {
+    if (common.json && out_ != "-") {
+      Json j;
+      j.open_object().text("script", out_).integer("arrays", int64_t(arrays));
+      if (arrays > 0) j.text("folder", folder);
+      out.line(j.close_object().str());
+    }
+    if (common.json || common.quiet) return;
+    const std::string beside = arrays ? format(" and {} arrays in {}", arrays, escaped(folder)) : "";
+    out.note(format("wrote {}{}", escaped(out_), beside));
+  }
+
   std::string model_, out_;
   uint64_t largest_ = 64;
 };
