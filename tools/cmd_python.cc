@@ -31,7 +31,7 @@ class Python final : public Command {
   Outcome run(const Common& common, Terminal& out) override {
     auto model = open_model(model_);
     if (!model.ok()) return refuse(std::move(model).status());
-    const std::filesystem::path path(out_ == "-" ? std::filesystem::path(model_).filename() : out_);
+    const std::filesystem::path path(out_ == "-" ? std::filesystem::path(model_).filename().string() : out_);
     const std::string folder = path.stem().string() + "_tensors";
     auto script = onnx::python_script(**model, folder, largest_);
     if (!script.ok()) return refuse(std::move(script).in(model_).status());
