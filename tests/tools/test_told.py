@@ -46,3 +46,18 @@ def test_text_and_back(path, tmp_path):
     run("text", path, "-o", text)
     report = json.loads(run("parse", text, "-o", tmp_path / "again.onnx", "--json")[0])
     assert report["bytes"] == (tmp_path / "again.onnx").stat().st_size
+
+
+def test_a_script_and_its_arrays(path, tmp_path):
+    script = tmp_path / "m.py"
+    assert run("python", path, "-o", script, "--quiet") == ("", "")
+    assert json.loads(run("python", path, "-o", script, "--json")[0]) == {
+        "script": str(script),
+        "arrays": 3,
+        "folder": str(tmp_path / "m_tensors"),
+    }
+    there = tmp_path / "there"
+    there.mkdir()
+    text, said = run("python", path, "-o", "-", cwd=there)
+    assert text == script.read_text() and "3 arrays in m_tensors" in said
+    assert len(list((there / "m_tensors").iterdir())) == 3
