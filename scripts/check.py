@@ -76,7 +76,8 @@ def guards() -> None:
 @step
 def tidy() -> None:
     configured("fuzz")
-    sh("ninja", "-C", SANITIZED, "--quiet")  # generated headers must be there before clang-tidy looks for them
+    # Generated headers must be there before clang-tidy looks for them.
+    sh("ninja", "-C", SANITIZED, "--quiet")
     sh(sys.executable, "scripts/tidy.py", SANITIZED)
 
 

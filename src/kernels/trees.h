@@ -102,7 +102,7 @@ class TreeEnsemble {
   std::vector<TreeSplit> splits_;
   std::vector<float> leaf_values_;
   std::vector<Link> links_;
-  std::vector<Test> tests_;  // beside links_, when there are tested trees
+  std::vector<Test> tests_;       // beside links_, when there are tested trees
   std::vector<TreeLeaf> leaves_;  // where leaves are numbers
   std::vector<TreeWeight> weights_;
   std::vector<float> members_;  // sorted within each set

@@ -12,7 +12,8 @@
 namespace sx {
 namespace {
 
-constexpr int64_t kDeep = 64, kTall = 128;  // kDeep is also the longest chain of additions: short ones err less
+constexpr int64_t kDeep = 64;  // also the longest chain of additions: short ones err less
+constexpr int64_t kTall = 128;
 constexpr int kRows = 4;
 template <class T>
 constexpr int kColumns = sizeof(T) >= 16 ? 4 : 8;
