@@ -66,6 +66,7 @@ void append_utf8(std::string& to, uint32_t c) {
 
 // Code points of UTF-8; a byte that fits nowhere stands for itself.
 std::vector<uint32_t> code_points(std::string_view s) {
+  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};  // of so many bytes
   std::vector<uint32_t> out;
   for (size_t i = 0; i < s.size();) {
     const auto a = uint8_t(s[i]);
@@ -80,7 +81,7 @@ std::vector<uint32_t> code_points(std::string_view s) {
       good = (uint8_t(s[i + k]) & 0xc0) == 0x80;
       c = c << 6 | (uint8_t(s[i + k]) & 0x3fu);
     }
-    good = good && c <= 0x10ffff;
+    good = good && c <= 0x10ffff && c >= kLeast[n];
     out.push_back(good ? c : a);
     i += good ? n : 1;
   }
@@ -91,7 +92,7 @@ Result<Tensor> read_strings(const NpyHeader& h, std::span<const uint8_t> data) {
   SX_ASSIGN(Tensor t, Tensor::allocate(DType::string, h.dims));
   const bool unicode = h.kind == 'U';
   std::vector<uint8_t> ordered;
-  if (h.fortran && h.dims.size() > 1 && h.item_bytes > 0) {
+  if (h.fortran && h.dims.size() > 1 && !data.empty()) {
     ordered.resize(data.size());
     copy_fortran(data.data(), h.dims, h.item_bytes, ordered.data());
     data = ordered;
