@@ -6,13 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "base/cancel.h"
 #include "base/format.h"
 #include "base/function_ref.h"
 #include "graph/attrs.h"
 #include "tensor/value.h"
 
 namespace sx {
+
+class Cancel;
 
 struct Op;
 

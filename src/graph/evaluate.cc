@@ -4,6 +4,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "base/cancel.h"
 #include "graph/builder.h"
 #include "graph/infer.h"
 #include "graph/op.h"

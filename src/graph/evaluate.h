@@ -5,11 +5,12 @@
 #include <span>
 #include <vector>
 
-#include "base/cancel.h"
 #include "graph/eval.h"
 #include "graph/graph.h"
 
 namespace sx {
+
+class Cancel;
 
 struct EvaluateOptions {
   bool widen = false;  // run floating point in float64, whatever the model says: our truth

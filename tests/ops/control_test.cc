@@ -6,6 +6,7 @@
 #include <chrono>
 #include <thread>
 
+#include "base/cancel.h"
 #include "convert/convert.h"
 #include "graph/builder.h"
 #include "graph/evaluate.h"

@@ -3,6 +3,7 @@
 // outputs are stacked. Without `cond` the body's condition still counts, as every runtime has it.
 #include <limits>
 
+#include "base/cancel.h"
 #include "ops/control/flow.h"
 #include "ops/engine/codec.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/control/scan_steps.h"
 
+#include "base/cancel.h"
 #include "ops/control/flow.h"
 
 namespace sx::ops {

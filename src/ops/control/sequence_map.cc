@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SequenceMap: a body runs on each element of a sequence; further sequences go along, tensors stay the same.
+#include "base/cancel.h"
 #include "ops/control/flow.h"
 
 namespace sx::ops::sequence_map {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cancel.h"
+
 namespace sx::ops {
 namespace {
 
