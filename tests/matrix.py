@@ -31,6 +31,7 @@ LIMIT = 1e-4
 FLOOR = 2**-23
 SMALL = 4e6  # bytes of a model that is run on more inputs than its own
 SHUFFLES = 15
+CHANCE = 1.05  # two engines that err alike differ by this much in the mean, from machine to machine
 LEVELS = ("baseline", "avx2", "avx512")
 PLUGINS = Path(os.environ.get("SARDONYX_PLUGINS", ROOT / "build" / "release" / "plugins"))
 
@@ -248,7 +249,7 @@ def judge_means(rows: list[dict], names: list[str]) -> list[str]:
     return [
         f"{name}: mean error {mean:.2e}, onnxruntime's is {theirs:.2e}"
         for name, mean in ours.items()
-        if mean > max(theirs, FLOOR / 2)
+        if mean > max(theirs * CHANCE, FLOOR / 2)
     ]
 
 
