@@ -41,11 +41,12 @@ class Counter {
     for (NodeId id : graph_.main().nodes) {
       const Node& n = graph_.node(id);
       if (n.removed) continue;
-      SX_ASSIGN(const Dim part, node(n));
-      if (part.is_constant(0)) continue;
+      auto part = node(n);
+      if (!part.ok()) return std::move(part).status().in(describe(graph_, id));
+      if (part->is_constant(0)) continue;
       auto it = std::find_if(list.begin(), list.end(), [&](const auto& p) { return p.first == n.type; });
       if (it == list.end()) it = list.insert(list.end(), {n.type, Dim(0)});
-      it->second = it->second + part;
+      it->second = it->second + *part;
     }
     return list;
   }
@@ -226,8 +227,9 @@ Dim bound(DimPool& pool, Dim d, const std::vector<std::pair<std::string, int64_t
 Result<Work> count_work(const onnx::Model& model, const std::vector<std::pair<std::string, int64_t>>& dims) {
   SX_ASSIGN(const Graph graph, to_graph(model));
   Counter counter(graph);
-  SX_ASSIGN(const Dim total, counter.body(kMainBody));
   SX_ASSIGN(auto parts, counter.by_operator());
+  Dim total = 0;
+  for (const auto& [type, part] : parts) total = total + part;
   Work work{.pool = graph.shared_pool()};
   work.flops = bound(*work.pool, Dim(2) * total, dims);
   if (work.flops.is_constant(INT64_MAX)) return error(Code::unsupported, "more than can be counted");

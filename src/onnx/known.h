@@ -2,6 +2,7 @@
 // Which records a message has a field for. The others are unknown fields, which are kept. Internal to
 // src/onnx.
 #pragma once
+#include <string>
 #include <type_traits>
 
 #include "onnx/schema.h"
@@ -46,6 +47,19 @@ bool is_known(const Record& record, const M& m) {
   Known known{record};
   Schema<M>::fields(known, m);
   return known.known;
+}
+
+// The unknown fields of a message as they were read, one after the other.
+template <class M>
+std::string unknown_records(const M& m) {
+  std::string records;
+  const uint8_t* p = m.origin.data();
+  const uint8_t* const end = p + m.origin.size();
+  Record r;
+  while (p < end && !read_record(p, end, r)) {
+    if (!is_known(r, m)) records.append(reinterpret_cast<const char*>(r.begin), size_t(r.end - r.begin));
+  }
+  return records;
 }
 
 }  // namespace sx::onnx

@@ -116,14 +116,7 @@ template <class M>
 Oddities oddities(const M& m) {
   Oddities odd;
   Schema<M>::fields(OddFields<M>{odd}, m);
-  const uint8_t* p = m.origin.data();
-  const uint8_t* const end = p + m.origin.size();
-  Record r;
-  while (p < end && !read_record(p, end, r)) {
-    if (is_known(r, m)) continue;
-    const auto whole = r.whole();
-    odd.bytes.append(reinterpret_cast<const char*>(whole.data()), whole.size());
-  }
+  odd.bytes += unknown_records(m);
   return odd;
 }
 

@@ -216,14 +216,10 @@ class Differ {
 
   template <class M>
   void unknown(const M& m, const std::string& path) {
-    std::vector<uint8_t> bytes;
-    const uint8_t* p = m.origin.data();
-    const uint8_t* const end = p + m.origin.size();
-    Record r;
-    while (p < end && !read_record(p, end, r)) {
-      if (!is_known(r, m)) bytes.insert(bytes.end(), r.begin, r.end);
-    }
-    if (!bytes.empty()) note(path.empty() ? "unknown" : path + ".unknown", note_hex(bytes));
+    const std::string records = unknown_records(m);
+    if (records.empty()) return;
+    note(path.empty() ? "unknown" : path + ".unknown",
+         note_hex({reinterpret_cast<const uint8_t*>(records.data()), records.size()}));
   }
 
   void note(std::string path, std::string value) { notes_.push_back({std::move(path), std::move(value)}); }
