@@ -214,10 +214,7 @@ class ConvDense {
 };
 
 void run_dense(const ConvPlan& plan, const ConvOperands& operands, Parallel& parallel) {
-  const ConvDense run(plan, operands);
-  const size_t per_worker = plan.scratch_floats(1);
-  run_chunks(plan.chunks(), parallel,
-             [&](size_t chunk, size_t worker) { run.chunk(chunk, operands.scratch + worker * per_worker); });
+  run_with_scratch<ConvDense>(plan, operands, parallel);
 }
 
 }  // namespace sx::kernels

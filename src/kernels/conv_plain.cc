@@ -80,10 +80,7 @@ class ConvPlain {
 };
 
 void run_plain(const ConvPlan& plan, const ConvOperands& operands, Parallel& parallel) {
-  const ConvPlain run(plan, operands);
-  const size_t per_worker = plan.scratch_floats(1);
-  run_chunks(plan.chunks(), parallel,
-             [&](size_t chunk, size_t worker) { run.chunk(chunk, operands.scratch + worker * per_worker); });
+  run_with_scratch<ConvPlain>(plan, operands, parallel);
 }
 
 }  // namespace sx::kernels

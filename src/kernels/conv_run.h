@@ -32,4 +32,13 @@ void run_chunks(size_t chunks, Parallel& parallel, Body body) {
     parallel.run(chunks, body);
 }
 
+// The chunks of a way that needs scratch memory, each worker with its own.
+template <class Way>
+void run_with_scratch(const ConvPlan& plan, const ConvOperands& operands, Parallel& parallel) {
+  const Way way(plan, operands);
+  const size_t per_worker = plan.scratch_floats(1);
+  run_chunks(plan.chunks(), parallel,
+             [&](size_t chunk, size_t worker) { way.chunk(chunk, operands.scratch + worker * per_worker); });
+}
+
 }  // namespace sx::kernels

@@ -137,10 +137,7 @@ class ConvWinograd {
 };
 
 void run_winograd(const ConvPlan& plan, const ConvOperands& operands, Parallel& parallel) {
-  const ConvWinograd run(plan, operands);
-  const size_t per_worker = plan.scratch_floats(1);
-  run_chunks(plan.chunks(), parallel,
-             [&](size_t chunk, size_t worker) { run.chunk(chunk, operands.scratch + worker * per_worker); });
+  run_with_scratch<ConvWinograd>(plan, operands, parallel);
 }
 
 }  // namespace sx::kernels
