@@ -4,6 +4,7 @@
 python scripts/check.py [STEP ...]: all steps, or only those named.
 """
 
+import base64
 import os
 import platform
 import subprocess
@@ -141,7 +142,8 @@ def sanitizers() -> None:
 def fuzz() -> None:
     """Each fuzzer for a minute (SX_FUZZ_SECONDS), from its seeds and from what earlier runs here found.
 
-    The random numbers are the same each time, so that a red run can be had again; SX_FUZZ_SEED takes others.
+    SX_FUZZ_SEED takes other random numbers. Runs differ all the same (the fuzzer learns from addresses too),
+    so a failure says the input that made it.
     """
     failed = []
     for fuzzer in sorted((ROOT / SANITIZED / "fuzzers").glob("fuzz_*")):
@@ -157,10 +159,13 @@ def fuzz() -> None:
             "-verbosity=0",
             f"-artifact_prefix={corpus.parent}/{fuzzer.name}-",
         ]
+        before = set(corpus.parent.glob(f"{fuzzer.name}-*"))
         try:
             sh(str(fuzzer), *options, str(corpus), str(ROOT / "tests" / "fuzz" / fuzzer.name))
         except Failed:
-            failed.append(fuzzer.name)
+            found = set(corpus.parent.glob(f"{fuzzer.name}-*")) - before
+            inputs = [f"{f.name} in base64: {base64.b64encode(f.read_bytes()).decode()}" for f in found]
+            failed.append("\n  ".join([fuzzer.name, *inputs]))
     if failed:
         raise Failed(", ".join(failed))
 

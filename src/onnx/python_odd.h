@@ -58,7 +58,8 @@ struct OddFields {
     put_varint(f.size());
     odd.bytes += f.view();
   }
-  static bool in_enumeration(std::string_view name, int64_t value) {
+  template <class T>
+  static bool in_enumeration(std::string_view name, T value) {
     if (std::is_same_v<M, AttributeProto> && name == "type") return value >= 0 && value <= 14;
     if (std::is_same_v<M, TensorProto> && name == "data_location") return value == 0 || value == 1;
     return true;
@@ -66,7 +67,7 @@ struct OddFields {
 
   template <class T>
   bool operator()(uint32_t number, const char* name, const Opt<T>& f) {
-    if (!f.present || (is_sayable(f.value) && in_enumeration(name, int64_t(f.value)))) return false;
+    if (!f.present || (is_sayable(f.value) && in_enumeration(name, f.value))) return false;
     odd.fields.push_back(name);
     put_tag(number, wire_type_of<T>());
     put_scalar(f.value);

@@ -247,7 +247,8 @@ struct FieldSetter {
         if (Status s = move_to_raw(m); !s.ok()) a.fail(s.to_string());
         return true;
       }
-      if (n == 9) clear_typed(m);
+      // Empty raw data may stand beside the elements; any other takes their place.
+      if (n == 9 && !a.value->text.empty()) clear_typed(m);
     }
     if (kind == Kind::absent) {
       f.clear();

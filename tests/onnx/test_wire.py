@@ -78,6 +78,12 @@ UNUSUAL = {
     "equal typed data, once with raw data": num(1, 10)
     + msg(7, *[msg(5, num(2, 1), msg(7, b"\x20\x20"), *raw) for raw in ([], [msg(9, "a888")])])
     + OPSET,
+    "empty raw data beside elements": num(1, 10)
+    + msg(7, msg(5, num(1, 1), num(2, 9), msg(5, b"\x01"), msg(8, "w"), msg(9)))
+    + OPSET,
+    "an attribute beyond every integer": num(1, 10)
+    + msg(7, msg(1, msg(4, "Elu"), msg(5, msg(1, "alpha"), fixed32(2, 1.8e31), num(20, 1))))
+    + OPSET,
     "padded varints in packed numbers": num(1, 10)
     + msg(7, msg(5, num(1, 3), num(2, 6), msg(5, b"\x83\x80\x00\x07\xff\x00"), msg(8, "w")))
     + OPSET,
