@@ -195,25 +195,28 @@ class Emitter {
   size_t next_ = 0;
 };
 
-// The payloads of the records of `number` in `bytes`, joined, are `whole`.
+// The payloads of the records of `number` in `bytes`, joined, are `whole`. Another member of the oneof starts
+// anew.
 template <class M>
 bool parts_are(std::span<const uint8_t> bytes, uint32_t number, std::span<const uint8_t> whole) {
   const uint8_t* p = bytes.data();
   const uint8_t* const end = p + bytes.size();
   size_t done = 0;
+  bool same = true;
   Record r;
   while (p < end && !read_record(p, end, r)) {
     if (r.type != WireType::length || field_key<M>(r.number) != field_key<M>(number)) continue;
+    const size_t size = r.bytes().size();
     if (r.number != number) {
       done = 0;
-    } else if (r.bytes().size() > whole.size() - done ||
-               !same_bytes(r.bytes(), whole.subspan(done, r.bytes().size()))) {
-      return false;
+      same = true;
+    } else if (same && size <= whole.size() - done && same_bytes(r.bytes(), whole.subspan(done, size))) {
+      done += size;
     } else {
-      done += r.bytes().size();
+      same = false;
     }
   }
-  return done == whole.size();
+  return same && done == whole.size();
 }
 
 // What becomes of one original record; called for the field that has its number.

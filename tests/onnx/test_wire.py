@@ -55,6 +55,9 @@ UNUSUAL = {
     "oneof twice": num(1, 10)
     + msg(7, msg(11, msg(1, "x"), msg(2, msg(1, num(1, 1)), msg(4, msg(1)), msg(1, num(1, 7)))))
     + OPSET,
+    "oneof again, in parts": num(1, 10)
+    + msg(7, msg(11, msg(1, "x"), msg(2, msg(1, num(1, 1)), msg(4), msg(1), msg(1, num(1, 7)))))
+    + OPSET,
     "dim value and param": num(1, 10)
     + msg(7, msg(11, msg(1, "x"), msg(2, msg(1, num(1, 1), msg(2, msg(1, num(1, 4), msg(2, "N")))))))
     + OPSET,
