@@ -19,11 +19,25 @@ if(SX_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# sx_library(NAME [SOURCES ...] [DEPS ...]): the static library of one folder.
+# sx_library(NAME [SOURCES ...] [DEPS ...] [HEADERS ...]): the static library of one folder.
+# HEADERS are compiled once for all its files.
 function(sx_library name)
-  cmake_parse_arguments(A "" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(A "" "" "SOURCES;DEPS;HEADERS" ${ARGN})
   add_library(${name} STATIC ${A_SOURCES})
   target_link_libraries(${name} PUBLIC sx_flags ${A_DEPS})
+  if(SX_PRECOMPILE)
+    target_precompile_headers(${name} PRIVATE ${A_HEADERS})
+  endif()
+endfunction()
+
+# sx_same_headers(TARGET ... AS LIBRARY): their files start from the compiled headers of LIBRARY.
+function(sx_same_headers)
+  cmake_parse_arguments(A "" "AS" "" ${ARGN})
+  if(SX_PRECOMPILE)
+    foreach(target ${A_UNPARSED_ARGUMENTS})
+      target_precompile_headers(${target} REUSE_FROM ${A_AS})
+    endforeach()
+  endif()
 endfunction()
 
 # sx_simd(TARGET FILE ...): compiles each NAME.simd.cc once per vector level, in namespace sx::LEVEL.

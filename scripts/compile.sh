@@ -7,6 +7,7 @@ if [ -z "${SX_TIMED:-}" ]; then
   export SX_TIMED=$PWD/compile_times.txt
   if command -v ccache >/dev/null; then
     export CCACHE_BASEDIR=${CCACHE_BASEDIR:-${here%/scripts}} CCACHE_NOHASHDIR=1
+    export CCACHE_SLOPPINESS=pch_defines,time_macros # asked for by compiled headers
     case "$here" in
       *' '*) ;; # ccache takes a list of words here: such a folder goes without times
       *) export CCACHE_PREFIX=$here/compile.sh ;;
