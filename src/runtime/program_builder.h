@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// ProgramBuilder: from a placed graph to a program. Internal to build_program.cc (what comes in, what is
+// needed, what goes out) and build_steps.cc (kernels, slots and steps).
+#pragma once
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/function_ref.h"
+#include "graph/op.h"
+#include "runtime/program.h"
+
+namespace sx {
+
+class ProgramBuilder {
+ public:
+  ProgramBuilder(Machine& machine, BodyId body, const std::vector<bool>& known)
+      : machine_(machine),
+        graph_(*machine.graph),
+        placement_(*machine.placement),
+        body_(body),
+        start_(known),
+        program_(new Program) {
+    start_.resize(graph_.pool().symbols());
+    slot_of_.assign(graph_.values(), kNoSlot);
+    needed_.assign(graph_.values(), false);
+    kernels_.resize(graph_.nodes());
+    program_->machine_ = &machine;
+    program_->body_ = body;
+  }
+  Result<std::unique_ptr<Program>> build();
+
+ private:
+  const Body& body() const { return graph_.body(body_); }
+
+  // ---- what comes in
+  // A body and those within it.
+  void walk_bodies(BodyId b, std::vector<bool>& inside, std::vector<BodyId>& all) const;
+  void each_read(const std::vector<BodyId>& bodies, FunctionRef<void(ValueId)> visit) const;
+  void find_captured();
+  static bool numeric(const Type& type) { return type.is_tensor() && type.elem != DType::string; }
+  Slot describe_slot(ValueId v) const;
+  SlotId add_slot(Slot slot);
+  void add_input(ValueId v);
+  void add_inputs();
+
+  // ---- what is needed
+  bool follows_from_dims(ValueId v) const;
+  bool is_done(ValueId v) const;
+  void need(ValueId v);
+  void find_needed();
+  bool sized_at_start(const Node& node) const;
+  void need_captured_by(NodeId n);
+  // Nothing has to run for this node: nobody needs it, or its results are known without it.
+  bool skip(NodeId n) const;
+
+  // ---- kernels
+  // A view that keeps the order costs nothing; the rest is decided once its readers' kernels are known.
+  bool may_alias(const Node& node) const;
+  // The memory space that a value lies in before anybody asks for it elsewhere.
+  int home_of(ValueId v) const;
+  bool readers_take_strides(const Node& node) const;
+  Result<std::unique_ptr<Kernel>> compile(NodeId n, Provider* provider);
+  // Backwards, so that a view knows whether its readers take strides.
+  Status compile_kernels();
+
+  // ---- slots of operands
+  SlotId input_slot(ValueId v);
+  SlotId output_slot(ValueId v, int space);
+  // A slot with the same contents in another memory space; a transfer step is added where there is none yet.
+  SlotId in_space(SlotId s, int space);
+  int space_of(const Provider* provider) const;
+
+  // ---- steps
+  Status add_node(NodeId n);
+  bool outputs_resolve(const Node& node) const;
+  bool has_late_or_value(const Step& step) const;
+  bool inputs_are_ranked(const Node& node) const;
+  Status add_kernel(NodeId n, Provider* provider);
+  bool touches_late(const Node& node) const;
+  void learn_symbols(const Node& node);
+  Status add_view(NodeId n);
+  bool is_late(SlotId s) const;
+  Status add_control(NodeId n);
+
+  // ---- what goes out
+  bool can_write_output(SlotId root, SlotId output) const;
+  Status add_outputs();
+  // Constants that a provider with memory of its own reads lie there from now on.
+  Status upload_constants();
+  void find_lifetimes();
+  // Dims here may mention symbols that only the enclosing program binds.
+  void find_outer_symbols();
+
+  Machine& machine_;
+  const Graph& graph_;
+  const Placement& placement_;
+  BodyId body_;
+  std::vector<bool> start_, now_;  // symbols known when the program starts, and at the step being added
+  std::unique_ptr<Program> program_;
+  std::vector<SlotId> slot_of_;
+  std::vector<bool> needed_;
+  std::vector<std::unique_ptr<Kernel>> kernels_;
+  std::vector<std::pair<std::pair<SlotId, int>, SlotId>> mirrors_;
+  SlotId absent_ = kNoSlot;
+  std::string missing_;  // a value that is read but that no step makes
+};
+
+}  // namespace sx
