@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/python_script.h"
 
-#include <cstring>
 #include <set>
 #include <type_traits>
 #include <unordered_map>
@@ -9,85 +8,16 @@
 #include "base/format.h"
 #include "base/mapped_file.h"
 #include "onnx/external_data.h"
+#include "onnx/python_elements.h"
 #include "onnx/python_fold.h"
 #include "onnx/python_literal.h"
 #include "onnx/python_odd.h"
+#include "onnx/python_template.h"
 #include "onnx/schema.h"
-#include "onnx/tensor_data.h"
-#include "onnx/text_lexer.h"
 #include "onnx/walk.h"
 
 namespace sx::onnx {
 namespace {
-
-constexpr std::string_view kHead = R"(import shutil
-import sys
-from pathlib import Path
-
-import numpy as np
-import onnx
-from onnx import TensorProto as T
-
-HERE = Path(__file__).resolve().parent / FOLDER
-DATA_FILES = FILES
-
-
-def load(name):
-    """The elements of a large tensor."""
-    return np.load(HERE / name)
-
-
-def raw(dtype, values):
-    return np.array(values, dtype).tobytes()
-
-
-def also(message, records):
-    """The message with fields that Python has no words for, as they lie in a file."""
-    message.MergeFromString(records)
-    return message
-
-
-def node(op_type, input, output, *attribute, **fields):
-    return onnx.NodeProto(op_type=op_type, input=input, output=output, attribute=attribute, **fields)
-
-
-ATTRIBUTE_TYPES = {"f": "FLOAT", "i": "INT", "s": "STRING", "t": "TENSOR", "g": "GRAPH", "tp": "TYPE_PROTO"}
-
-
-def attr(name, **value):
-    """An attribute; its type follows from the field that holds its value."""
-    (field,) = value
-    type = ATTRIBUTE_TYPES.get(field, field.upper())
-    return onnx.AttributeProto(name=name, type=type, **value)
-
-
-def value(name, elem_type, *dims, **fields):
-    """A tensor value: dims are numbers, names, or None for an unknown size."""
-    dim = [{} if d is None else {"dim_param" if isinstance(d, str) else "dim_value": d} for d in dims]
-    type = {"tensor_type": {"elem_type": elem_type, "shape": {"dim": dim}}}
-    return onnx.ValueInfoProto(name=name, type=type, **fields)
-
-
-def tensor(name, data_type, dims, **fields):
-    return onnx.TensorProto(name=name, data_type=data_type, dims=dims, **fields)
-
-
-def entries(pairs):
-    return [onnx.StringStringEntryProto(key=key, value=value) for key, value in pairs.items()]
-
-
-)";
-
-constexpr std::string_view kTail = R"(
-if __name__ == "__main__":
-    out = Path(sys.argv[1])
-    out.write_bytes(model().SerializeToString())
-    for name in DATA_FILES:
-        to = out.parent / name
-        to.parent.mkdir(parents=True, exist_ok=True)
-        if (HERE / "data" / name).exists():
-            shutil.copyfile(HERE / "data" / name, to)
-)";
 
 template <class M>
 constexpr const char* class_name(std::string_view field) {
@@ -100,18 +30,6 @@ constexpr const char* class_name(std::string_view field) {
   if (std::is_same_v<M, OptionalTypeProto>) return "TypeProto.Optional";
   if (std::is_same_v<M, OpaqueTypeProto>) return "TypeProto.Opaque";
   return Schema<M>::kName;
-}
-
-const char* numpy_type(DType t) {
-  switch (t) {
-    case DType::f32: return "<f4";
-    case DType::f64: return "<f8";
-    case DType::i64: return "<i8";
-    case DType::i32: return "<i4";
-    case DType::u64: return "<u8";
-    case DType::u32: return "<u4";
-    default: return nullptr;
-  }
 }
 
 // The field that holds the value of an attribute of this type; null: `attr` cannot say it.
@@ -153,7 +71,7 @@ using Names = std::set<std::string_view>;
 
 class Writer {
  public:
-  Writer(const Model& model, uint64_t largest) : model_(model), largest_(largest) {}
+  Writer(const Model& model, uint64_t largest) : model_(model), elements_(model, largest) {}
 
   Result<PythonScript> script(const std::string& folder) {
     const auto& m = static_cast<const ModelProto&>(model_);
@@ -162,6 +80,7 @@ class Writer {
     for (const FunctionProto& f : m.functions) body += "    m.functions.append(" + function(f) + "())\n";
     const std::string made = "    m = " + whole(m, oddities(m), {"graph", "functions"}) + "\n";
     SX_TRY(std::move(problem_));
+    SX_ASSIGN(auto arrays, elements_.arrays());
     PythonScript script;
     data_files(script);
     script.text = "# Rebuilds a model with the onnx package: python THIS_SCRIPT OUT.onnx\n";
@@ -175,7 +94,7 @@ class Writer {
     replace("FILES\n", "[" + files + "]\n");
     script.text += functions_ + "def model():\n" + without_holes(made + body) + "    return m\n\n";
     script.text += kTail;
-    script.arrays = std::move(arrays_);
+    script.arrays = std::move(arrays);
     return script;
   }
 
@@ -214,13 +133,8 @@ class Writer {
   }
   std::string finished(std::string expression, const Oddities& odd) {
     if (!odd.problem.ok() && problem_.ok()) problem_ = Status(odd.problem);
-    if (odd.none()) return expression;
-    if (odd.bytes.size() <= 4 * largest_) {
-      return "also(" + expression + ", " + hole(python_bytes(odd.bytes)) + ")";
-    }
-    auto bytes = Tensor::of<uint8_t>(DType::u8, Dims{int64_t(odd.bytes.size())},
-                                     {reinterpret_cast<const uint8_t*>(odd.bytes.data()), odd.bytes.size()});
-    return "also(" + expression + ", " + loaded("fields", std::move(bytes)) + ".tobytes())";
+    return odd.none() ? expression
+                      : "also(" + expression + ", " + elements_.of_bytes("fields", odd.bytes) + ")";
   }
   template <class M>
   std::string whole(const M& m, const Oddities& odd, Names skip = {}, std::string_view field = {}) {
@@ -284,7 +198,7 @@ class Writer {
       skip.insert({"name", "data_type", "dims"});
     }
     std::string more = arguments(t, odd, skip);
-    const std::string data = elements(t, odd);
+    const std::string data = elements_.of(t, odd);
     if (!more.empty() && !data.empty()) more += ", ";
     more += data;
     return finished((out.back() == '(' ? out + more : joined(out, more)) + ")", odd);
@@ -310,13 +224,6 @@ class Writer {
 
   static std::string type_name(int32_t type) { return format("T.{}", dtype_onnx_name(DType(type))); }
 
-  std::string elements(const TensorProto& t, const Oddities& odd);
-  std::string raw_elements(const TensorProto& t);
-  template <class T>
-  std::string listed(std::span<const uint8_t> bytes);
-  template <class T>
-  void typed(std::string& out, const char* name, const Numbers<T>& f, std::string_view tensor);
-  std::string loaded(std::string_view name, Result<Tensor> tensor);
   std::string graph(const GraphProto& g, const std::string& name);
   std::string function(const FunctionProto& f);
   std::string define(const std::string& name, const std::string& body);
@@ -337,12 +244,10 @@ class Writer {
   }
 
   const Model& model_;
-  uint64_t largest_;
+  PythonElements elements_;
   std::string functions_;
   std::unordered_map<std::string, std::string> defined_;  // the body of a function → its name
   size_t bodies_ = 0;
-  std::vector<std::pair<std::string, Tensor>> arrays_;
-  std::set<std::string> taken_;
   Status problem_;
 };
 
@@ -389,79 +294,6 @@ struct Writer::Arguments {
     return put(name, hole(python_numbers<T>(f.values())));
   }
 };
-
-std::string Writer::loaded(std::string_view name, Result<Tensor> tensor) {
-  if (!tensor.ok()) {
-    if (problem_.ok()) problem_ = std::move(tensor).status();
-    return {};
-  }
-  std::string base;
-  for (char c : name.substr(0, 80)) {
-    base += is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.' ? c : '_';
-  }
-  if (base.empty() || base[0] == '.') base = "tensor" + base;
-  std::string file = base + ".npy";
-  for (int i = 2; !taken_.insert(file).second; ++i) file = format("{}-{}.npy", base, i);
-  arrays_.push_back({file, std::move(*tensor)});
-  return "load(" + hole(python_text(file)) + ")";
-}
-
-template <class T>
-void Writer::typed(std::string& out, const char* name, const Numbers<T>& f, std::string_view tensor) {
-  if (!f.has_bytes()) return;
-  const std::vector<T> values = f.values();
-  constexpr DType type = std::is_same_v<T, float>     ? DType::f32
-                         : std::is_same_v<T, double>  ? DType::f64
-                         : std::is_same_v<T, int32_t> ? DType::i32
-                         : std::is_same_v<T, int64_t> ? DType::i64
-                                                      : DType::u64;
-  if (!out.empty()) out += ", ";
-  out += format("{}=", name);
-  out += values.size() <= largest_
-             ? hole(python_numbers<T>(values))
-             : loaded(tensor, Tensor::of<T>(type, Dims{int64_t(values.size())}, values));
-}
-
-// [1, 2], or nothing if there is a number that Python cannot say.
-template <class T>
-std::string Writer::listed(std::span<const uint8_t> bytes) {
-  std::vector<T> values(bytes.size() / sizeof(T));
-  if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
-  if (!std::all_of(values.begin(), values.end(), is_sayable<T>)) return {};
-  return python_numbers<T>(values);
-}
-
-std::string Writer::raw_elements(const TensorProto& t) {
-  const auto info = tensor_info(t);
-  const auto bytes = t.raw_data.bytes();
-  const bool right = info.ok() && info->raw_bytes == bytes.size();
-  const char* const numpy = right ? numpy_type(info->type) : nullptr;
-  if (numpy && uint64_t(info->count) <= largest_) {
-    const std::string list = info->type == DType::f32   ? listed<float>(bytes)
-                             : info->type == DType::f64 ? listed<double>(bytes)
-                             : info->type == DType::i64 ? listed<int64_t>(bytes)
-                             : info->type == DType::i32 ? listed<int32_t>(bytes)
-                             : info->type == DType::u64 ? listed<uint64_t>(bytes)
-                                                        : listed<uint32_t>(bytes);
-    if (!list.empty()) return format("raw(\"{}\", ", numpy) + hole(list) + ")";
-  }
-  if (bytes.size() <= 4 * largest_) return hole(python_bytes(t.raw_data));
-  auto buffer = Buffer::wrap(bytes.data(), bytes.size(), model_.file);
-  Dims dims = numpy ? info->dims : Dims{int64_t(bytes.size())};
-  return loaded(t.name, Tensor::over(std::move(buffer), 0, numpy ? info->type : DType::u8, std::move(dims))) +
-         ".tobytes()";
-}
-
-std::string Writer::elements(const TensorProto& t, const Oddities& odd) {
-  std::string out;
-  if (t.raw_data.present()) out = "raw_data=" + raw_elements(t);
-  if (!odd.has("float_data")) typed(out, "float_data", t.float_data, t.name);
-  typed(out, "int32_data", t.int32_data, t.name);
-  typed(out, "int64_data", t.int64_data, t.name);
-  if (!odd.has("double_data")) typed(out, "double_data", t.double_data, t.name);
-  typed(out, "uint64_data", t.uint64_data, t.name);
-  return out;
-}
 
 // Defines a function and returns its name; that of an earlier one if it is the same.
 std::string Writer::define(const std::string& name, const std::string& body) {
