@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "json.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/format.h"
-#include "onnx/display.h"
+#include "base/utf8.h"
 
 namespace sx::tools {
 
@@ -37,21 +38,20 @@ Json& Json::key(std::string_view name) {
 Json& Json::text(std::string_view value) {
   comma();
   out_ += '"';
-  for (size_t i = 0; i < value.size();) {
-    const auto c = uint8_t(value[i]);
-    if (c == '"' || c == '\\') {
-      out_ += '\\';
-      out_ += value[i++];
-    } else if (c < 0x20 || c == 0x7f) {
-      out_ += format("\\u{:04x}", c);
-      ++i;
-    } else if (const size_t n = c < 0x80 ? 1 : onnx::shown_sequence(value, i); n > 0) {
-      out_ += value.substr(i, n);
-      i += n;
-    } else {
+  while (!value.empty()) {
+    const auto [code, bytes] = first_char(value);
+    const std::string_view whole = value.substr(0, bytes);
+    if (bytes == 0) {
       out_ += "\xef\xbf\xbd";
-      ++i;
+    } else if (code == '"' || code == '\\') {
+      out_ += '\\';
+      out_ += whole;
+    } else if (code < 0x20 || (code >= 0x7f && code < 0xa0)) {
+      out_ += format("\\u{:04x}", code);
+    } else {
+      out_ += whole;
     }
+    value.remove_prefix(std::max<size_t>(bytes, 1));
   }
   out_ += '"';
   return *this;

@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/output_file.h"
+#include "base/utf8.h"
 #include "onnx/bit_packing.h"
 #include "onnx/display.h"
 #include "onnx/npy_header.h"
@@ -46,44 +47,13 @@ void swap_bytes(uint8_t* data, size_t bytes, size_t size) {
   for (size_t i = 0; i + size <= bytes; i += size) std::reverse(data + i, data + i + size);
 }
 
-void append_utf8(std::string& to, uint32_t c) {
-  if (c < 0x80) {
-    to += char(c);
-  } else if (c < 0x800) {
-    to += char(0xc0 | c >> 6);
-    to += char(0x80 | (c & 0x3f));
-  } else if (c < 0x10000) {
-    to += char(0xe0 | c >> 12);
-    to += char(0x80 | (c >> 6 & 0x3f));
-    to += char(0x80 | (c & 0x3f));
-  } else {
-    to += char(0xf0 | c >> 18);
-    to += char(0x80 | (c >> 12 & 0x3f));
-    to += char(0x80 | (c >> 6 & 0x3f));
-    to += char(0x80 | (c & 0x3f));
-  }
-}
-
 // Code points of UTF-8; a byte that fits nowhere stands for itself.
 std::vector<uint32_t> code_points(std::string_view s) {
-  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};  // of so many bytes
   std::vector<uint32_t> out;
-  for (size_t i = 0; i < s.size();) {
-    const auto a = uint8_t(s[i]);
-    const size_t n = a < 0x80                ? 1
-                     : a >= 0xc2 && a < 0xe0 ? 2
-                     : a >= 0xe0 && a < 0xf0 ? 3
-                     : a >= 0xf0 && a < 0xf5 ? 4
-                                             : 1;
-    uint32_t c = n == 1 ? a : a & (0xffu >> (n + 1));
-    bool good = i + n <= s.size();
-    for (size_t k = 1; good && k < n; ++k) {
-      good = (uint8_t(s[i + k]) & 0xc0) == 0x80;
-      c = c << 6 | (uint8_t(s[i + k]) & 0x3fu);
-    }
-    good = good && c <= 0x10ffff && c >= kLeast[n];
-    out.push_back(good ? c : a);
-    i += good ? n : 1;
+  while (!s.empty()) {
+    const Utf8Char c = first_char(s, Surrogates::taken);
+    out.push_back(c.bytes > 0 ? c.code : uint8_t(s[0]));
+    s.remove_prefix(std::max<size_t>(c.bytes, 1));
   }
   return out;
 }

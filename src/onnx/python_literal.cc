@@ -1,32 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/python_literal.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/format.h"
+#include "base/utf8.h"
 #include "onnx/display.h"
 #include "onnx/text_tensor.h"
 
 namespace sx::onnx {
 namespace {
-
-// The code point of the well-formed sequence at the start of `s`, and its length; 0 if it is malformed.
-size_t decode(std::string_view s, uint32_t& code) {
-  const auto a = uint8_t(s[0]);
-  const size_t n = a < 0x80                ? 1
-                   : a >= 0xc2 && a < 0xe0 ? 2
-                   : (a & 0xf0) == 0xe0    ? 3
-                   : a >= 0xf0 && a < 0xf5 ? 4
-                                           : 0;
-  if (n == 0 || n > s.size()) return 0;
-  code = n == 1 ? a : a & (0xffu >> (n + 1));
-  for (size_t k = 1; k < n; ++k) {
-    if ((uint8_t(s[k]) & 0xc0) != 0x80) return 0;
-    code = code << 6 | (uint8_t(s[k]) & 0x3f);
-  }
-  const bool overlong = (n == 3 && code < 0x800) || (n == 4 && code < 0x10000);
-  return overlong || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? 0 : n;
-}
 
 std::string quoted_text(std::string_view text, bool as_bytes) {
   std::string out = as_bytes ? "b\"" : "\"";
@@ -41,8 +25,9 @@ std::string quoted_text(std::string_view text, bool as_bytes) {
       out += c == '\n' ? "\\n" : "\\t";
       ++i;
     } else {
-      uint32_t code = c;
-      i += as_bytes ? 1 : std::max<size_t>(decode(text.substr(i), code), 1);
+      const Utf8Char whole = as_bytes ? Utf8Char() : first_char(text.substr(i));
+      const uint32_t code = whole.bytes > 0 ? whole.code : c;
+      i += std::max<size_t>(whole.bytes, 1);
       out += code < 0x100     ? format("\\x{:02x}", code)
              : code < 0x10000 ? format("\\u{:04x}", code)
                               : format("\\U{:08x}", code);
@@ -52,16 +37,6 @@ std::string quoted_text(std::string_view text, bool as_bytes) {
 }
 
 }  // namespace
-
-bool is_utf8(std::string_view text) {
-  uint32_t code = 0;
-  while (!text.empty()) {
-    const size_t n = decode(text, code);
-    if (n == 0) return false;
-    text.remove_prefix(n);
-  }
-  return true;
-}
 
 std::string python_text(std::string_view utf8) { return quoted_text(utf8, false); }
 std::string python_bytes(std::string_view bytes) { return quoted_text(bytes, true); }

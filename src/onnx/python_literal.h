@@ -10,7 +10,6 @@
 
 namespace sx::onnx {
 
-bool is_utf8(std::string_view text);
 std::string python_text(std::string_view utf8);    // "a\u2028b"
 std::string python_bytes(std::string_view bytes);  // b"\x00"
 

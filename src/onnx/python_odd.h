@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/utf8.h"
 #include "onnx/known.h"
 #include "onnx/python_literal.h"
 #include "onnx/schema.h"

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "base/format.h"
-#include "base/mapped_file.h"
+#include "base/utf8.h"
 #include "onnx/external_data.h"
 #include "onnx/python_elements.h"
 #include "onnx/python_fold.h"

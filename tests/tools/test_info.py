@@ -174,3 +174,13 @@ def test_page():
         "dims": "[10, 512]",
         "bytes": 20480,
     }
+
+
+def test_json_keeps_every_name_that_is_text(tmp_path):
+    """Marks that a terminal must not be sent are harmless in JSON."""
+    name = 'a"\\\u0085\u00ad\u200b\u202e\ufeff\U0001f600\x7f\x01'
+    path = model(tmp_path, [node("Relu", "x", "y")], [value("x", 1)], [value("y", 1)])
+    proto = onnx.load(path)
+    proto.producer_name = name
+    path.write_bytes(proto.SerializeToString())
+    assert json.loads(run("info", path, "--json")[0])["producer"] == name
