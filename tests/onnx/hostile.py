@@ -734,6 +734,13 @@ case(
     "elem_type 0",
     "pb\tsequence",
 )
+GOOD, BROKEN_TENSOR = (msg(3, dims(2) + num(2, F32) + raw(n)) for n in (8, 4))
+case(
+    "value: sequence with a broken element",
+    {"v.pb": num(2, 1) + GOOD + BROKEN_TENSOR},
+    "element 1: tensor: raw_data has 4 bytes",
+    "pb\tsequence",
+)
 case("value: map of float keys", {"v.pb": num(2, F32)}, "key_type 1", "pb\tmap")
 case("value: map without values", {"v.pb": num(2, I64) + num(3, 1)}, "1 keys and 0 values", "pb\tmap")
 case(
