@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Carries out the notes of ONNX text.
 #include <cstring>
+#include <map>
 #include <type_traits>
 
 #include "base/format.h"
 #include "onnx/display.h"
+#include "onnx/read.h"
 #include "onnx/schema.h"
 #include "onnx/text_notes.h"
 #include "onnx/text_tensor.h"
@@ -191,11 +193,21 @@ void clear_typed(TensorProto& t) {
   t.uint64_data = {};
 }
 
+// Notes may come in any order: an index beyond the end of a list makes the elements before it too, and by the
+// last note each of those must have been named.
 struct Applying {
+  struct Hole {
+    size_t at;  // of the note that went past it
+    std::string_view list;
+    uint64_t size, index;
+  };
   std::vector<std::shared_ptr<const void>>& keep;
   uint64_t work_left;
   const std::vector<Step>* steps = nullptr;
   const NoteValue* value = nullptr;
+  size_t note_at = 0;
+  std::vector<uint64_t> taken;        // the index that each step to here has now
+  std::map<std::string, Hole> holes;  // by the path of the element
   std::string problem;
 
   bool fail(std::string why) {
@@ -206,6 +218,12 @@ struct Applying {
     if (work > work_left) return fail("the notes ask for more than this text can be about");
     work_left -= work;
     return true;
+  }
+  std::string path(size_t last, uint64_t index) const {
+    std::string out;
+    for (size_t i = 0; i <= last; ++i)
+      out += format(".{}[{}]", (*steps)[i].name, i == last ? index : taken[i]);
+    return out;
   }
   template <class M>
   bool message(M& m, size_t i);
@@ -261,7 +279,7 @@ struct FieldSetter {
   bool operator()(uint32_t, const char* name, Box<C>& f) {
     if (step().name != name) return false;
     if (step().indexed) return done(false, "no index");
-    if (!last()) return a.message(f.make(), i + 1), true;
+    if (!last()) return into(f.make(), 0), true;
     if (a.value->kind == Kind::absent) f.clear();
     if (a.value->kind == Kind::message) f.make();
     return done(a.value->kind == Kind::absent || a.value->kind == Kind::message, "{} or absent");
@@ -281,7 +299,7 @@ struct FieldSetter {
     if (!step().indexed) return done(false, "an index");
     for (uint64_t k = step().from; k < step().to && extend(f, k); ++k) {
       if (!last()) {
-        if (!a.message(f[k], i + 1)) break;
+        if (!into(f[k], k)) break;
       } else if constexpr (std::is_same_v<C, StringStringEntryProto>) {
         if (a.value->kind == Kind::entry) {
           f[k].key = a.value->text;
@@ -319,12 +337,23 @@ struct FieldSetter {
   }
 
  private:
+  template <class C>
+  bool into(C& child, uint64_t index) {
+    a.taken.resize(i);
+    a.taken.push_back(index);
+    return a.message(child, i + 1);
+  }
   template <class V>
   bool extend(V& list, uint64_t k) {
     if (!a.charge(1)) return false;
-    if (k > list.size())
-      return a.fail(format("{} has {} elements, index {} is too large", quoted(step().name), list.size(), k));
-    if (k == list.size()) list.emplace_back();
+    if (!a.holes.empty()) a.holes.erase(a.path(i, k));
+    for (const size_t size = list.size(); list.size() <= k; list.emplace_back()) {
+      if (!a.charge(sizeof(list[0]) / 8)) return false;
+      if (list.size() == k) continue;
+      std::string path = a.path(i, list.size());
+      if (!a.charge(path.size() / 8 + sizeof(Applying::Hole))) return false;
+      a.holes[std::move(path)] = {a.note_at, step().name, size, k};
+    }
     return true;
   }
   template <class V>
@@ -339,6 +368,7 @@ struct FieldSetter {
 template <class M>
 bool Applying::message(M& m, size_t i) {
   if (!charge(1)) return false;
+  if (i > size_t(kMaxDepth)) return fail(format("messages are nested deeper than {} levels", kMaxDepth));
   const Step& step = (*steps)[i];
   if (step.name == "unknown" && i + 1 == steps->size() && value->kind == NoteValue::Kind::bytes) {
     auto bytes = std::make_shared<std::string>(value->text);
@@ -366,9 +396,12 @@ Status apply_notes(const TextLexer& lexer, ModelProto& model, std::vector<std::s
     }
     applying.steps = &steps;
     applying.value = &value;
+    applying.note_at = n.at;
     if (!applying.message(model, 0)) return lexer.fail_at(n.at, applying.problem);
   }
-  return {};
+  if (applying.holes.empty()) return {};
+  const auto& [at, list, size, index] = applying.holes.begin()->second;
+  return lexer.fail_at(at, format("{} has {} elements, index {} is too large", quoted(list), size, index));
 }
 
 }  // namespace sx::onnx

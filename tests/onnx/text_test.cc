@@ -79,6 +79,28 @@ TEST_CASE("nesting is bounded") {
   for (int i = 0; i < 30000; ++i) graphs += "y = If <a = b () => () {";
   CHECK(problem(types).find("nested deeper than 200 levels") != std::string::npos);
   CHECK(problem(graphs).find("nested deeper than 200 levels") != std::string::npos);
+  std::string note = "g () => () {}\n#@ graph";
+  for (int i = 0; i < 30000; ++i) note += ".node[0].attribute[0].g";
+  CHECK(problem(note + ".name = \"x\"").find("nested deeper than 200 levels") != std::string::npos);
+}
+
+TEST_CASE("notes may come in any order") {
+  const auto model = parse_text(R"(g () => () {}
+#@ graph.node[1].attribute[0:2].strings[1] = "b"
+#@ graph.node[0].name = "n"
+#@ graph.node[1].attribute[1].strings[0] = "a"
+#@ graph.node[1].attribute[0].strings[0] = "A")");
+  REQUIRE_MESSAGE(model.ok(), model.status().to_string());
+  const GraphProto& g = *(*model)->graph;
+  REQUIRE(g.node.size() == 2);
+  CHECK(g.node[0].name == "n");
+  REQUIRE(g.node[1].attribute.size() == 2);
+  CHECK(g.node[1].attribute[0].strings[0] == "A");
+  CHECK(g.node[1].attribute[1].strings[0] == "a");
+  CHECK(g.node[1].attribute[1].strings[1] == "b");
+  // But none may be left out.
+  CHECK(problem("g () => () {}\n#@ graph.node[1].name = \"a\"\n#@ graph.node[2].name = \"b\"")
+            .find("line 2, column 1: 'node' has 0 elements, index 1 is too large") != std::string::npos);
 }
 
 TEST_CASE("a model in text") {
