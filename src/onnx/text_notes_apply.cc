@@ -202,7 +202,7 @@ struct Applying {
     uint64_t size, index;
   };
   std::vector<std::shared_ptr<const void>>& keep;
-  uint64_t work_left;
+  uint64_t work_left, structure_left;
   const std::vector<Step>* steps = nullptr;
   const NoteValue* value = nullptr;
   size_t note_at = 0;
@@ -214,9 +214,11 @@ struct Applying {
     if (problem.empty()) problem = std::move(why);
     return false;
   }
-  bool charge(uint64_t work) {
-    if (work > work_left) return fail("the notes ask for more than this text can be about");
+  bool charge(uint64_t work, uint64_t bytes = 0) {
+    if (work > work_left || bytes > structure_left)
+      return fail("the notes ask for more than this text can be about");
     work_left -= work;
+    structure_left -= bytes;
     return true;
   }
   std::string path(size_t last, uint64_t index) const {
@@ -272,8 +274,9 @@ struct FieldSetter {
       f.clear();
       return true;
     }
-    if (kind == Kind::text || kind == Kind::bytes) f = a.value->text;
-    return done(kind == Kind::text || kind == Kind::bytes, "a text in quotes or absent");
+    const bool good = kind == Kind::text || kind == Kind::bytes;
+    if (good && a.charge(1, a.value->text.size())) f = a.value->text;
+    return done(good, "a text in quotes or absent");
   }
   template <class C>
   bool operator()(uint32_t, const char* name, Box<C>& f) {
@@ -289,7 +292,10 @@ struct FieldSetter {
     if (last() && a.value->kind == Kind::first) return shorten(f);
     const bool good =
         last() && step().indexed && (a.value->kind == Kind::text || a.value->kind == Kind::bytes);
-    for (uint64_t k = step().from; good && k < step().to && extend(f, k); ++k) f[k] = a.value->text;
+    for (uint64_t k = step().from; good && k < step().to; ++k) {
+      if (!extend(f, k) || !a.charge(0, a.value->text.size())) break;
+      f[k] = a.value->text;
+    }
     return done(good, "an index and a text in quotes");
   }
   template <class C>
@@ -302,6 +308,7 @@ struct FieldSetter {
         if (!into(f[k], k)) break;
       } else if constexpr (std::is_same_v<C, StringStringEntryProto>) {
         if (a.value->kind == Kind::entry) {
+          if (!a.charge(0, a.value->text.size() + a.value->second.size())) break;
           f[k].key = a.value->text;
           f[k].value = a.value->second;
         } else if (a.value->kind != Kind::message) {
@@ -320,6 +327,7 @@ struct FieldSetter {
     std::vector<T> values;
     if (!step().indexed) {
       bool good = a.value->kind == Kind::list;
+      if (!a.charge(a.value->numbers.size(), sizeof(T) * a.value->numbers.size())) return true;
       values.resize(a.value->numbers.size());
       for (size_t k = 0; good && k < values.size(); ++k) good = number_of(a.value->numbers[k], values[k]);
       if (good) f = values;
@@ -348,10 +356,10 @@ struct FieldSetter {
     if (!a.charge(1)) return false;
     if (!a.holes.empty()) a.holes.erase(a.path(i, k));
     for (const size_t size = list.size(); list.size() <= k; list.emplace_back()) {
-      if (!a.charge(sizeof(list[0]) / 8)) return false;
+      if (!a.charge(0, 2 * sizeof(list[0]))) return false;  // a vector grows by doubling
       if (list.size() == k) continue;
       std::string path = a.path(i, list.size());
-      if (!a.charge(path.size() / 8 + sizeof(Applying::Hole))) return false;
+      if (!a.charge(1, 2 * path.size() + 2 * sizeof(Applying::Hole))) return false;
       a.holes[std::move(path)] = {a.note_at, step().name, size, k};
     }
     return true;
@@ -387,7 +395,8 @@ bool Applying::message(M& m, size_t i) {
 
 Status apply_notes(const TextLexer& lexer, ModelProto& model, std::vector<std::shared_ptr<const void>>& keep,
                    size_t text_size) {
-  Applying applying{keep, 64 * uint64_t(text_size) + 1024};
+  Applying applying{keep, 64 * uint64_t(text_size) + 1024,
+                    ReadOptions().structure_bytes + 4 * uint64_t(text_size)};
   for (const TextLexer::Note& n : lexer.notes()) {
     std::vector<Step> steps;
     NoteValue value;

@@ -73,6 +73,18 @@ TEST_CASE("what is wrong") {
         "line 2, column 1: the notes ask for more");
 }
 
+TEST_CASE("a short note cannot ask for much memory") {
+  const std::string text(1000000, 'x');
+  for (const std::string& note :
+       {"node[0:100000].name = \"" + text + '"', "node[0].input[0:100000] = \"" + text + '"',
+        "metadata_props[0:100000] = \"" + text + "\": \"\"", "node[0:1900000].name = \"x\"\n# " + text,
+        "node[1900000].name = \"x\"\n# " + text}) {
+    CAPTURE(note.substr(0, 40));
+    const std::string why = problem("g () => () {}\n#@ graph." + note);
+    CHECK(why.find("line 2, column 1: the notes ask for more") != std::string::npos);
+  }
+}
+
 TEST_CASE("nesting is bounded") {
   std::string types = "g (", graphs = "g () => () {";
   for (int i = 0; i < 30000; ++i) types += "seq(";
