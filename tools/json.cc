@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "base/utf8.h"
+#include "onnx/display.h"
 
 namespace sx::tools {
 
@@ -46,10 +47,10 @@ Json& Json::text(std::string_view value) {
     } else if (code == '"' || code == '\\') {
       out_ += '\\';
       out_ += whole;
-    } else if (code < 0x20 || (code >= 0x7f && code < 0xa0)) {
-      out_ += format("\\u{:04x}", code);
-    } else {
+    } else if (onnx::shown_sequence(value, 0) > 0) {
       out_ += whole;
+    } else {  // what a terminal should not be sent: all of it below U+10000
+      out_ += format("\\u{:04x}", code);
     }
     value.remove_prefix(std::max<size_t>(bytes, 1));
   }

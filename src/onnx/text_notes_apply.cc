@@ -353,7 +353,7 @@ struct FieldSetter {
   }
   template <class V>
   bool extend(V& list, uint64_t k) {
-    if (!a.charge(1)) return false;
+    if (!a.charge(a.holes.empty() ? 1 : i + 1)) return false;
     if (!a.holes.empty()) a.holes.erase(a.path(i, k));
     for (const size_t size = list.size(); list.size() <= k; list.emplace_back()) {
       if (!a.charge(0, 2 * sizeof(list[0]))) return false;  // a vector grows by doubling

@@ -177,10 +177,12 @@ def test_page():
 
 
 def test_json_keeps_every_name_that_is_text(tmp_path):
-    """Marks that a terminal must not be sent are harmless in JSON."""
+    """Marks that a terminal should not be sent are escaped, not lost."""
     name = 'a"\\\u0085\u00ad\u200b\u202e\ufeff\U0001f600\x7f\x01'
     path = model(tmp_path, [node("Relu", "x", "y")], [value("x", 1)], [value("y", 1)])
     proto = onnx.load(path)
     proto.producer_name = name
     path.write_bytes(proto.SerializeToString())
-    assert json.loads(run("info", path, "--json")[0])["producer"] == name
+    text = run("info", path, "--json")[0]
+    assert json.loads(text)["producer"] == name
+    assert "\\u202e" in text and "\u202e" not in text and "\U0001f600" in text
