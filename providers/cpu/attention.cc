@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/format.h"
+#include "dense_operand.h"
 #include "family.h"
 #include "graph/op.h"
 #include "kernels/attention.h"
@@ -56,6 +57,8 @@ bool can_fuse(const Graph& graph, std::span<const NodeId> members, NodeId next, 
 
 struct AttentionPrepared final : Prepared {
   AttentionPlan plan;
+  DenseOperand operand[3];  // those whose rows are not dense
+  size_t copied = 0;        // floats at the start of the scratch that they take
 };
 
 class AttentionKernel final : public NamedKernel {
@@ -80,10 +83,19 @@ class AttentionKernel final : public NamedKernel {
 
   Result<std::unique_ptr<Prepared>> prepare(ViewList in, ViewList out, Needs& needs) override {
     AttentionShape s;
+    auto p = std::make_unique<AttentionPrepared>();
+    View views[3];
+    for (size_t i : {kQ, kK, kV}) {
+      views[i] = *in[size_t(operand_[i])];
+      const bool dense =
+          views[i].strides.empty() || views[i].strides.back() == 1 || views[i].dims.back() == 1;
+      if (!dense) SX_TRY(p->operand[i].copy_to(views[i], p->copied));
+    }
+    p->copied = (p->copied + 15) / 16 * 16;
     size_t size = 0;
-    SX_TRY(heads_of(*in[size_t(operand_[kQ])], q_heads_, s.batch, s.heads, s.queries, s.head_size, s.q));
-    SX_TRY(heads_of(*in[size_t(operand_[kK])], kv_heads_, s.batch, s.kv_heads, s.keys, size, s.k));
-    SX_TRY(heads_of(*in[size_t(operand_[kV])], kv_heads_, s.batch, s.kv_heads, s.keys, s.value_size, s.v));
+    SX_TRY(heads_of(views[kQ], q_heads_, s.batch, s.heads, s.queries, s.head_size, s.q));
+    SX_TRY(heads_of(views[kK], kv_heads_, s.batch, s.kv_heads, s.keys, size, s.k));
+    SX_TRY(heads_of(views[kV], kv_heads_, s.batch, s.kv_heads, s.keys, s.value_size, s.v));
     const ptrdiff_t rows = ptrdiff_t(s.queries), heads = ptrdiff_t(s.heads), width = ptrdiff_t(s.value_size);
     const bool inside = transposed_ || out[0]->dims.size() == 3;
     s.out = inside ? AttentionStrides{rows * heads * width, width, heads * width}
@@ -93,19 +105,21 @@ class AttentionKernel final : public NamedKernel {
     s.causal = causal_;
     s.blind_rows_are_zero = true;  // as the standard says
     if (operand_[kMask] >= 0) SX_TRY(use_mask(*in[size_t(operand_[kMask])], s));
-    auto p = std::make_unique<AttentionPrepared>();
     p->plan = AttentionPlan(s);
-    needs.scratch = p->plan.scratch_floats(needs.workers) * sizeof(float);
+    needs.scratch = (p->copied + p->plan.scratch_floats(needs.workers)) * sizeof(float);
     return std::unique_ptr<Prepared>(std::move(p));
   }
 
   Status run(const Prepared* prepared, ViewList in, ViewList out, RunContext& context) override {
     if (out[0]->count() == 0) return {};
-    auto data = [&](size_t i) { return in[size_t(operand_[i])]->as<float>(); };
+    const auto& p = *static_cast<const AttentionPrepared*>(prepared);
+    float* scratch = static_cast<float*>(context.scratch);
+    auto data = [&](size_t i) {
+      return p.operand[i].data(*in[size_t(operand_[i])], scratch, context.parallel);
+    };
     const void* mask = operand_[kMask] >= 0 ? in[size_t(operand_[kMask])]->data : nullptr;
-    kernels::attention_run(static_cast<const AttentionPrepared*>(prepared)->plan, data(kQ), data(kK),
-                           data(kV), mask, out[0]->as_mutable<float>(), static_cast<float*>(context.scratch),
-                           context.parallel);
+    kernels::attention_run(p.plan, data(kQ), data(kK), data(kV), mask, out[0]->as_mutable<float>(),
+                           scratch + p.copied, context.parallel);
     return {};
   }
 
@@ -114,8 +128,6 @@ class AttentionKernel final : public NamedKernel {
   static Status heads_of(const View& v, int64_t declared, size_t& batch, size_t& heads, size_t& rows,
                          size_t& size, AttentionStrides& strides) {
     const Dims s = v.strides.empty() ? contiguous_strides(v.dims) : v.strides;
-    if (s.back() != 1 && v.dims.back() != 1)
-      return Status(Code::unsupported, "the last dimension is not dense");
     batch = size_t(v.dims[0]);
     if (v.dims.size() == 4) {
       heads = size_t(v.dims[1]), rows = size_t(v.dims[2]), size = size_t(v.dims[3]);

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // MatMul and Gemm on the f32 matrix product: a constant right side is packed ahead, batches walk by stride.
 #include <algorithm>
-#include <optional>
 
 #include "base/cpu.h"
 #include "base/format.h"
+#include "dense_operand.h"
 #include "epilogue_chain.h"
 #include "family.h"
 #include "graph/op.h"
 #include "kernels/gemm.h"
-#include "kernels/strided_copy.h"
 
 namespace sx::cpu::matmul {
 namespace {
@@ -55,9 +54,8 @@ struct MatmulPrepared final : Prepared {
   size_t outer_count = 1;
   ptrdiff_t c_outer = 0;
   size_t row_at = 0;  // in the scratch, in floats: where a single C is spread over a row
-  // An operand that is strided in both directions is made dense first.
-  std::optional<kernels::CopyPlan> copy_a, copy_b;
-  size_t copy_a_at = 0, copy_b_at = 0;
+  DenseOperand a, b;  // those that are strided in both directions
+  size_t copied = 0;  // floats at the start of the scratch that they take
 };
 
 int64_t stride_at(const View& v, size_t axis) {
@@ -118,11 +116,10 @@ class MatmulKernel final : public NamedKernel {
     SX_TRY(gemm_ ? fill_gemm(*in[a_], *in[b_], p->g) : fill_matmul(*in[a_], *in[b_], *out[0], *p));
     if (gemm_ && c_ >= 0) SX_TRY(check_c(in[size_t(c_)]->dims, p->g.shape));
     p->plan = GemmPlan(p->g.shape, packed_ ? BSource::packed : BSource::plain);
-    p->row_at = p->plan.scratch_floats(needs.workers);
+    p->copied = (p->copied + 15) / 16 * 16;
+    p->row_at = p->copied + p->plan.scratch_floats(needs.workers);
     const bool single = c_ >= 0 && in[size_t(c_)]->count() == 1;
-    p->copy_a_at = p->row_at + (single ? p->g.shape.n + 16 : 0);
-    p->copy_b_at = p->copy_a_at + (p->copy_a ? size_t(in[a_]->count()) + 16 : 0);
-    needs.scratch = (p->copy_b_at + (p->copy_b ? size_t(in[b_]->count()) : 0)) * sizeof(float);
+    needs.scratch = (p->row_at + (single ? p->g.shape.n + 16 : 0)) * sizeof(float);
     return std::unique_ptr<Prepared>(std::move(p));
   }
 
@@ -143,23 +140,16 @@ class MatmulKernel final : public NamedKernel {
     }
     float* scratch = static_cast<float*>(context.scratch);
     if (c_ >= 0) use_c(*in[size_t(c_)], s, e, scratch + p.row_at);
-    const float* a = in[a_]->as<float>();
-    const float* b = packed_ ? static_cast<const float*>(packed_->data()) : in[b_]->as<float>();
-    if (p.copy_a) {
-      kernels::copy_run(*p.copy_a, a, scratch + p.copy_a_at, context.parallel);
-      a = scratch + p.copy_a_at;
-    }
-    if (p.copy_b) {
-      kernels::copy_run(*p.copy_b, b, scratch + p.copy_b_at, context.parallel);
-      b = scratch + p.copy_b_at;
-    }
+    const float* a = p.a.data(*in[a_], scratch, context.parallel);
+    const float* b =
+        packed_ ? static_cast<const float*>(packed_->data()) : p.b.data(*in[b_], scratch, context.parallel);
     float* c = out[0]->as_mutable<float>();
     const float* residual = e.residual;
     for (size_t i = 0; i < p.outer_count; ++i) {
       ptrdiff_t a_at = 0, b_at = 0;
       outer_offsets(p.g, i, a_at, b_at);
       e.residual = residual ? residual + ptrdiff_t(i) * p.c_outer : nullptr;
-      kernels::run_gemm(p.plan, a + a_at, b + b_at, c + ptrdiff_t(i) * p.c_outer, e, scratch,
+      kernels::run_gemm(p.plan, a + a_at, b + b_at, c + ptrdiff_t(i) * p.c_outer, e, scratch + p.copied,
                         context.parallel);
     }
     return {};
@@ -203,27 +193,14 @@ class MatmulKernel final : public NamedKernel {
     }
   }
 
-  static Status make_dense(View& v, std::optional<kernels::CopyPlan>& plan) {
-    const std::vector<size_t> sizes(v.dims.begin(), v.dims.end());
-    const std::vector<ptrdiff_t> from(v.strides.begin(), v.strides.end());
-    v.strides = contiguous_strides(v.dims);
-    const std::vector<ptrdiff_t> to(v.strides.begin(), v.strides.end());
-    SX_ASSIGN(plan, kernels::CopyPlan::make(sizeof(float), sizes, from, to));
-    return {};
-  }
-
-  // A row of the matrix must be dense or, transposed, a column.
+  // A row of the matrix must be dense or, transposed, a column; the next one stands further on.
   static bool matrix_strides(const View& v, size_t rows_axis, size_t& ld, bool& transposed) {
     const int64_t row = stride_at(v, rows_axis), column = stride_at(v, rows_axis + 1);
     const int64_t rows = v.dims[rows_axis], columns = v.dims[rows_axis + 1];
-    if (column == 1 || columns == 1) {
-      transposed = false;
-      ld = size_t(rows == 1 ? columns : row);
-      return column == 1 || columns == 1;
-    }
-    transposed = true;
-    ld = size_t(column);
-    return row == 1 || rows == 1;
+    transposed = column != 1 && columns != 1;
+    const int64_t next = transposed ? column : rows == 1 ? columns : row;
+    ld = size_t(next);
+    return (!transposed || row == 1 || rows == 1) && (next > 0 || rows * columns == 0);
   }
 
   Status fill_matmul(const View& a_in, const View& b_in, const View& out, MatmulPrepared& p) const {
@@ -244,11 +221,11 @@ class MatmulKernel final : public NamedKernel {
     s.k = size_t(a.dims[ra - 1]);
     s.n = size_t(b.dims[rb - 1]);
     if (!matrix_strides(a, ra - 2, s.lda, s.trans_a)) {
-      SX_TRY(make_dense(a, p.copy_a));
+      SX_TRY(p.a.copy_to(a, p.copied));
       matrix_strides(a, ra - 2, s.lda, s.trans_a);
     }
     if (!packed_ && !matrix_strides(b, rb - 2, s.ldb, s.trans_b)) {
-      SX_TRY(make_dense(b, p.copy_b));
+      SX_TRY(p.b.copy_to(b, p.copied));
       matrix_strides(b, rb - 2, s.ldb, s.trans_b);
     }
     if (packed_) s.trans_b = false, s.ldb = 0;

@@ -26,7 +26,8 @@ Status prepare_outputs(const Op& op, const Attrs& attrs, Eval& e, const Evaluate
   Infer infer(op, attrs, std::move(in), e.outputs(), pool);
   infer.widen = options.widen;
   for (size_t i = 0; i < e.outputs(); ++i) infer.results()[i].wanted = e.wanted(i);
-  SX_TRY(op.infer(infer));
+  // The values given are wrong, not the model.
+  if (Status s = op.infer(infer); !s.ok()) return Status(Code::invalid_argument, s.message());
   for (size_t i = 0; i < e.outputs(); ++i) {
     const Type& type = infer.results()[i].type;
     if (!e.wanted(i) || !type.is_tensor() || type.elem == DType::undefined || !type.shape.is_constant())

@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "graph/op.h"
 #include "runtime/plan.h"
+#include "runtime/size_check.h"
 #include "runtime/symbols.h"
 
 namespace sx {
@@ -70,6 +71,7 @@ struct Planner {
   std::vector<int> piece_of;  // by slot: its piece of the arena, after in-place merges; -1: none
   std::vector<Piece> pieces;
   std::vector<int> piece_space;
+  SizeCheck check;
 
   const std::vector<Slot>& slots() const { return program.slots_; }
 
@@ -125,7 +127,6 @@ struct Planner {
       if (g.node != kNoNode && (graph.node(g.node).removed || graph.node(g.node).body != program.body_))
         continue;
       int64_t a = 0, b = 0;
-      if (!known(g.a) || !known(g.b)) continue;
       if (!sx::evaluate(g.a, plan.symbols, a) || !sx::evaluate(g.b, plan.symbols, b)) continue;
       if (a == b || (g.broadcast && (a == 1 || b == 1))) continue;
       return error(Code::invalid_argument, "{} must {}: {} and {}", g.what,
@@ -135,20 +136,25 @@ struct Planner {
     return {};
   }
 
-  bool known(Dim d) const {
-    bool all = true;
-    each_symbol(d, [&](uint32_t s) { all = all && plan.symbols[s] >= 0; });
-    return all;
-  }
-
   Status views() {
     for (SlotId i = 0; i < slots().size(); ++i) {  // a view comes after what it looks at
       const Slot& slot = slots()[i];
       if (slot.alias_of == kNoSlot || slot.kind == Slot::Kind::late) continue;
+      if (i == 0 || slots()[i - 1].view_node != slot.view_node) SX_TRY(check_view(i));
       SX_TRY(compute_view(graph, slot, plan.symbols, plan.views[slot.alias_of], plan.views[i],
                           plan.addresses[i].offset));
     }
     return {};
+  }
+
+  // The views that one node makes stand side by side.
+  Status check_view(SlotId first) {
+    const NodeId id = slots()[first].view_node;
+    std::vector<const View*> in(graph.node(id).inputs.size()), out(graph.node(id).outputs.size());
+    in[size_t(graph.node(id).op->view_of)] = &plan.views[slots()[first].alias_of];
+    for (SlotId i = first; i < slots().size() && slots()[i].view_node == id; ++i)
+      out[slots()[i].view_output] = &plan.views[i];
+    return check.agree(id, in, out).in(describe(graph, id));
   }
 
   static Status compute_view(const Graph& graph, const Slot& slot, std::span<const int64_t> symbols,
@@ -279,14 +285,12 @@ struct Planner {
       out.clear();
       for (SlotId s : step.in) in.push_back(&plan.views[s]);
       for (SlotId s : step.out) out.push_back(&plan.views[s]);
+      SX_TRY(check.agree(step.node, in, out).in(describe(graph, step.node)));
       PlannedStep& planned = plan.steps[k];
-      planned.needs.workers = machine.parallel->width();
-      auto prepared = step.kernel->prepare(in, out, planned.needs);
-      if (!prepared.ok()) {
-        blame(step.provider, prepared.status(), failed);
-        return std::move(prepared).status().in(describe(graph, step.node));
+      if (Status s = program.prepare_step(step, in, out, planned); !s.ok()) {
+        blame(step.provider, s, failed);
+        return std::move(s).in(describe(graph, step.node));
       }
-      planned.prepared = std::move(prepared).value();
       planned.worker_stride = aligned(planned.needs.scratch_per_worker);
       const size_t workers = planned.worker_stride * machine.parallel->width();
       if (planned.needs.scratch > 0) planned.scratch = add_scratch(planned.needs.scratch, int(k));
@@ -353,6 +357,28 @@ size_t Program::bytes_of(const View& v) const {
   return bytes;
 }
 
+Status Program::prepare_step(const Step& step, ViewList in, ViewList out, PlannedStep& planned) const {
+  planned.needs = {.workers = machine_->parallel->width()};
+  auto prepared = step.kernel->prepare(in, out, planned.needs);
+  planned.instead = nullptr;
+  if (prepared.ok()) {
+    planned.prepared = std::move(prepared).value();
+    return {};
+  }
+  // What a kernel finds that it cannot do is done by the last provider, if it can reach the operands.
+  Provider* last = machine_->placement->providers.back();
+  auto reachable = [](const View* v) { return v->layout.plain(); };
+  if (prepared.status().code() != Code::unsupported || step.provider == last || step.space != 0 ||
+      !std::all_of(in.begin(), in.end(), reachable) || !std::all_of(out.begin(), out.end(), reachable))
+    return std::move(prepared).status();
+  const std::vector<Layout> plain(std::max(in.size(), out.size()));
+  CompileContext context{*machine_->graph, step.node, std::span(plain).first(in.size()),
+                         std::span(plain).first(out.size()), *machine_->weights};
+  planned.needs = {};
+  SX_ASSIGN(planned.instead, last->compile(context));
+  return {};
+}
+
 Status Program::bind_symbols(const RunRequest& request, std::vector<int64_t>& symbols) const {
   const Graph& graph = *machine_->graph;
   symbols.assign(graph.pool().symbols(), -1);
@@ -391,9 +417,7 @@ Status Program::bind_symbols(const RunRequest& request, std::vector<int64_t>& sy
     for (size_t k = 0; slot.rank_known && k < slot.dims.size(); ++k) {
       int64_t v = 0;
       if (slot.dims[k].is_constant() || pure_symbol(slot.dims[k]) >= 0) continue;
-      bool known = true;
-      each_symbol(slot.dims[k], [&](uint32_t s) { known = known && symbols[s] >= 0; });
-      if (known && evaluate(slot.dims[k], symbols, v) && v != dims_of(i)[k]) {
+      if (evaluate(slot.dims[k], symbols, v) && v != dims_of(i)[k]) {
         return error(Code::invalid_argument, "input '{}' has shape {}: axis {} must be {} = {}",
                      graph.value(slot.value).name, to_string(dims_of(i)), k, to_string(slot.dims[k]), v);
       }
@@ -408,7 +432,8 @@ Result<std::shared_ptr<Plan>> Program::make_plan(const RunRequest& request) {
   if (machine_->planning) planning = std::unique_lock(*machine_->planning);
   auto plan = std::make_shared<Plan>();
   SX_TRY(bind_symbols(request, plan->symbols));
-  Planner p{*this, *machine_, *machine_->graph, *plan, {}, {}, {}};
+  Planner p{
+      *this, *machine_, *machine_->graph, *plan, {}, {}, {}, SizeCheck(*machine_->graph, plan->symbols)};
   SX_TRY(p.guards());
   SX_TRY(p.sizes());
   for (size_t i = 0; i < inputs_.size(); ++i) {

@@ -18,6 +18,7 @@ namespace sx {
 class Program;
 struct Frame;
 struct Plan;
+struct PlannedStep;
 
 using SlotId = uint32_t;
 inline constexpr SlotId kNoSlot = ~SlotId(0);
@@ -119,12 +120,13 @@ class Program {
 
   Status bind_symbols(const RunRequest& request, std::vector<int64_t>& symbols) const;
   size_t bytes_of(const View& v) const;  // padding included, also in layouts that only a provider knows
+  Status prepare_step(const Step& step, ViewList in, ViewList out, PlannedStep& planned) const;
   Result<std::shared_ptr<Plan>> make_plan(const RunRequest& request);
   Result<std::shared_ptr<Plan>> find_plan(const RunRequest& request);
   Status walk(Frame& frame, const RunRequest& request);
   Status run_step(Frame& frame, const RunRequest& request, size_t index);
   Status run_kernel(Frame& frame, const RunRequest& request, size_t index);
-  Status run_values(Frame& frame, const RunRequest& request, size_t index);
+  Status run_values(Frame& frame, const RunRequest& request, size_t index, Kernel& kernel);
   Status run_branch(Frame& frame, const RunRequest& request, size_t index);
   Status run_control(Frame& frame, const RunRequest& request, size_t index);
   Status run_view(Frame& frame, size_t index);

@@ -7,6 +7,7 @@
 #include "graph/op.h"
 #include "runtime/copy_view.h"
 #include "runtime/plan.h"
+#include "runtime/size_check.h"
 #include "runtime/symbols.h"
 
 namespace sx {
@@ -16,7 +17,7 @@ Status make_late_view(const Graph& graph, const Slot& slot, std::span<const int6
 
 namespace {
 
-// Sizes that a run just learnt bind the symbols that stand for them.
+// Sizes that a run just learnt bind the symbols that stand for them; what is already known must agree.
 Status learn_dims(const Slot& slot, const Dims& dims, const std::string& name,
                   std::vector<int64_t>& symbols) {
   if (!slot.rank_known) return {};
@@ -26,11 +27,13 @@ Status learn_dims(const Slot& slot, const Dims& dims, const std::string& name,
   }
   for (size_t k = 0; k < dims.size(); ++k) {
     const int64_t s = pure_symbol(slot.dims[k]);
-    if (s >= 0)
+    int64_t expected = dims[k];
+    if (s >= 0 && symbols[size_t(s)] < 0)
       symbols[size_t(s)] = dims[k];
-    else if (slot.dims[k].is_constant() && slot.dims[k].constant() != dims[k]) {
-      return error(Code::internal, "axis {} of '{}' was inferred to be {} and is {}", k, name,
-                   slot.dims[k].constant(), dims[k]);
+    else if (evaluate(slot.dims[k], symbols, expected) && expected != dims[k]) {
+      return error(Code::invalid_argument, "axis {} of '{}' is {}, expected {}", k, name, dims[k],
+                   slot.dims[k].is_constant() ? std::to_string(expected)
+                                              : format("{} = {}", to_string(slot.dims[k]), expected));
     }
   }
   return {};
@@ -51,30 +54,44 @@ size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kA
 
 }  // namespace
 
+namespace {
+
+Status size_late(const Slot& slot, std::span<const int64_t> symbols, View& view) {
+  view.type = slot.type;
+  view.layout = slot.layout;
+  view.dims.resize(slot.dims.size());
+  int64_t count = 0;
+  size_t bytes = 0;
+  for (size_t k = 0; k < slot.dims.size(); ++k) {
+    if (!evaluate(slot.dims[k], symbols, view.dims[k]) || view.dims[k] < 0) {
+      return error(Code::invalid_argument, "the size {} does not work out for these inputs",
+                   to_string(slot.dims[k]));
+    }
+  }
+  if (element_count(view.dims, count) && dtype_bytes(view.type, uint64_t(count), bytes)) return {};
+  return error(Code::invalid_argument, "a result would be {}{}: too large", dtype_name(view.type),
+               to_string(view.dims));
+}
+
+}  // namespace
+
 Status Program::resolve_late(Frame& frame, size_t index) {
   Step& step = steps_[index];
+  const ViewList in = frame.in[index], out = frame.out[index];
   for (SlotId s : step.out) {
-    const Slot& slot = slots_[s];
-    if (slot.kind != Slot::Kind::late) continue;
-    View& view = frame.views[s];
-    view.type = slot.type;
-    view.layout = slot.layout;
-    view.dims.resize(slot.dims.size());
-    for (size_t k = 0; k < slot.dims.size(); ++k) {
-      if (!evaluate(slot.dims[k], frame.symbols, view.dims[k]) || view.dims[k] < 0) {
-        return error(Code::invalid_argument, "the size {} does not work out for these inputs",
-                     to_string(slot.dims[k]));
-      }
-    }
+    if (slots_[s].kind == Slot::Kind::late) SX_TRY(size_late(slots_[s], frame.symbols, frame.views[s]));
+  }
+  const bool seen = same_dims(frame.late_dims[index], in, out);
+  if (!seen) SX_TRY(SizeCheck(*machine_->graph, frame.symbols).agree(step.node, in, out));
+  for (SlotId s : step.out) {
+    if (slots_[s].kind != Slot::Kind::late) continue;
     machine_->pools[0]->give(std::exchange(frame.blocks[s], {}));
-    SX_ASSIGN(frame.blocks[s], machine_->pools[0]->take(bytes_of(view)));
-    view.data = frame.blocks[s].data;
+    SX_ASSIGN(frame.blocks[s], machine_->pools[0]->take(bytes_of(frame.views[s])));
+    frame.views[s].data = frame.blocks[s].data;
   }
   PlannedStep& late = frame.late_steps[index];
-  const ViewList in = frame.in[index], out = frame.out[index];
-  if (!same_dims(frame.late_dims[index], in, out)) {
-    late.needs = {.workers = machine_->parallel->width()};
-    SX_ASSIGN(late.prepared, step.kernel->prepare(in, out, late.needs));
+  if (!seen) {
+    SX_TRY(prepare_step(step, in, out, late));
     late.worker_stride = aligned(late.needs.scratch_per_worker);
     late.worker_scratch = int64_t(aligned(late.needs.scratch));
     frame.late_dims[index].clear();
@@ -93,15 +110,12 @@ Status Program::run_view(Frame& frame, size_t index) {
   const Slot& slot = slots_[step.out[0]];
   const View& from = frame.views[step.in[0]];
   View& to = frame.views[step.out[0]];
-  to.type = from.type;
-  to.layout = from.layout;
-  to.dims.resize(slot.dims.size());
-  for (size_t k = 0; k < slot.dims.size(); ++k) {
-    if (!evaluate(slot.dims[k], frame.symbols, to.dims[k])) {
-      return error(Code::invalid_argument, "the size {} does not work out for these inputs",
-                   to_string(slot.dims[k]));
-    }
-  }
+  SX_TRY(size_late(slot, frame.symbols, to));
+  const Node& node = machine_->graph->node(step.node);
+  std::vector<const View*> in(node.inputs.size()), out(node.outputs.size());
+  in[size_t(node.op->view_of)] = &from;
+  out[slot.view_output] = &to;
+  SX_TRY(SizeCheck(*machine_->graph, frame.symbols).agree(step.node, in, out));
   int64_t offset = 0;
   SX_TRY(make_late_view(*machine_->graph, slot, frame.symbols, from, to, offset));
   to.data = static_cast<char*>(from.data) + offset;
@@ -150,7 +164,7 @@ static Status keep_value(Frame& frame, const Slot& slot, SlotId s, Value v, cons
   return {};
 }
 
-Status Program::run_values(Frame& frame, const RunRequest& request, size_t index) {
+Status Program::run_values(Frame& frame, const RunRequest& request, size_t index, Kernel& kernel) {
   Step& step = steps_[index];
   std::vector<Value> in(step.in.size()), out(step.out.size());
   const bool kept = std::any_of(step.out.begin(), step.out.end(), [&](SlotId s) {
@@ -167,7 +181,7 @@ Status Program::run_values(Frame& frame, const RunRequest& request, size_t index
     out[i] = Value(std::move(place));
   }
   RunContext context{*machine_->parallel, request.cancel, nullptr, nullptr, 0, nullptr};
-  SX_TRY(step.kernel->run_values(in, out, context));
+  SX_TRY(kernel.run_values(in, out, context));
   for (size_t i = 0; i < out.size(); ++i) {
     const Slot& slot = slots_[step.out[i]];
     const std::string& name = slot.value == kNoValue ? step.label : machine_->graph->value(slot.value).name;

@@ -205,7 +205,7 @@ Status Program::walk(Frame& frame, const RunRequest& request) {
 Status Program::run_step(Frame& frame, const RunRequest& request, size_t index) {
   switch (steps_[index].kind) {
     case Step::Kind::kernel: return run_kernel(frame, request, index);
-    case Step::Kind::values: return run_values(frame, request, index);
+    case Step::Kind::values: return run_values(frame, request, index, *steps_[index].kernel);
     case Step::Kind::branch: return run_branch(frame, request, index);
     case Step::Kind::control: return run_control(frame, request, index);
     case Step::Kind::view: return run_view(frame, index);
@@ -219,6 +219,7 @@ Status Program::run_kernel(Frame& frame, const RunRequest& request, size_t index
   Step& step = steps_[index];
   if (step.late) SX_TRY(resolve_late(frame, index));
   const PlannedStep& planned = step.late ? frame.late_steps[index] : frame.plan.steps[index];
+  if (planned.instead) return run_values(frame, request, index, *planned.instead);
   RunContext context{*machine_->parallel, request.cancel, nullptr, nullptr, planned.worker_stride, nullptr};
   if (step.late) {
     char* base = static_cast<char*>(frame.scratch[index].data);

@@ -385,7 +385,7 @@ namespace {
 
 bool evaluate_atom(const DimAtom& x, std::span<const int64_t> symbols, int64_t& v) {
   if (x.op == DimOp::symbol) {
-    if (x.symbol >= symbols.size()) return false;
+    if (x.symbol >= symbols.size() || symbols[x.symbol] < 0) return false;
     v = symbols[x.symbol];
     return true;
   }
