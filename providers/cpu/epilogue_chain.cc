@@ -124,7 +124,8 @@ Result<EpilogueChain> epilogue_of(const Site& site, size_t axis, bool has_bias) 
   if (!site.body) return chain;
   std::vector<ValueId> operands;
   std::string why_not;
-  if (!read_epilogue(site.graph, site.body->nodes, axis, has_bias, chain, operands, &why_not)) {
+  if (!read_epilogue(site.graph, std::vector<NodeId>(site.body->nodes), axis, has_bias, chain, operands,
+                     &why_not)) {
     return error(Code::internal, "a group cannot be compiled: {}", why_not);
   }
   if (chain.bias >= 0) chain.bias = site.operand(operands[size_t(chain.bias)]);

@@ -23,7 +23,7 @@ using kernels::PwType;
 std::string refuses(const Site& site) { return pointwise_refuses(site.graph, site.anchor); }
 
 std::vector<NodeId> members_of(const Site& site) {
-  return site.body ? site.body->nodes : std::vector<NodeId>{site.node};
+  return site.body ? std::vector<NodeId>(site.body->nodes) : std::vector<NodeId>{site.node};
 }
 
 bool one_element(const Type& type) {

@@ -144,10 +144,7 @@ std::string refuse_types(const Graph& graph, NodeId node) {
 
 bool clip_limits(const Graph& graph, const Node& n, float& low, float& high) {
   kernels::Activation a;
-  for (NodeId id = 0; id < graph.nodes(); ++id) {
-    if (&graph.node(id) == &n) return activation_of(graph, id, a, low, high);
-  }
-  return false;
+  return activation_of(graph, graph.value(n.outputs[0]).producer, a, low, high);
 }
 
 PwValue cast(PointwiseBuilder& b, PwValue x, DType to) {

@@ -35,6 +35,7 @@ struct SizePromise {
 struct ConvertOptions {
   Log log;  // warnings: an unsorted file, shapes that are not as declared
   size_t most_problems = 100;
+  size_t most_inlined = 200'000;  // nodes that calls of functions may add to those that the file holds
   // Initializers that the file also lists as inputs: constants by default, so that they can be folded and
   // packed. True: they stay inputs, and `defaults` gets what they are when nobody feeds them.
   bool overridable_initializers = false;

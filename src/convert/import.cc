@@ -2,7 +2,8 @@
 // Graphs of a model: inputs, initializers, outputs, nested graphs.
 #include "convert/import.h"
 
-#include <algorithm>
+#include <unordered_set>
+#include <utility>
 
 #include "base/format.h"
 #include "convert/constants.h"
@@ -17,7 +18,11 @@ constexpr int kMostNesting = 64;  // graphs in graphs
 }
 
 Importer::Importer(const onnx::Model& model, const ConvertOptions& options)
-    : model_(model), options_(options), source_(onnx::data_source(model)), problems_(options.most_problems) {}
+    : model_(model),
+      options_(options),
+      source_(onnx::data_source(model)),
+      problems_(options.most_problems),
+      functions_(model.functions) {}
 
 Result<Graph> Importer::run() {
   if (!model_.graph) return error(Code::invalid_model, "the model has no graph");
@@ -32,6 +37,7 @@ Result<Graph> Importer::run() {
                   int64_t(import.version), domain, newest));
     }
   }
+  most_imported_ = count_nodes(*model_.graph) + options_.most_inlined;
   import_main(*model_.graph);
   if (problems_.any()) {
     if (options_.problems) *options_.problems = problems_.list();
@@ -78,11 +84,12 @@ void Importer::import_constant(std::string_view name, Result<Tensor> tensor, Sco
 }
 
 void Importer::import_initializers(const onnx::GraphProto& graph, Scope& scope) {
-  const bool keep = options_.overridable_initializers && scope.body == kMainBody;
+  std::unordered_set<std::string_view> kept;
+  if (options_.overridable_initializers && scope.body == kMainBody) {
+    for (const onnx::ValueInfoProto& v : graph.input) kept.insert(v.name.view());
+  }
   for (const onnx::TensorProto& t : graph.initializer) {
-    const bool input = keep && std::any_of(graph.input.begin(), graph.input.end(),
-                                           [&](auto& v) { return v.name == t.name; });
-    if (!input) {
+    if (!kept.contains(t.name.view())) {
       import_constant(t.name, onnx::to_tensor(t, source_), scope);
       continue;
     }
@@ -123,6 +130,11 @@ void Importer::import_inputs(const onnx::GraphProto& graph, Scope& scope) {
 }
 
 void Importer::import_nodes(const std::vector<Proto>& nodes, Scope& scope, const std::string& where) {
+  imported_ += nodes.size();
+  if (imported_ > most_imported_ && !std::exchange(stopped_, true)) {
+    problems_.add(Code::invalid_model, where,
+                  format("calls of functions make more than {} nodes", options_.most_inlined));
+  }
   auto order = order_nodes(nodes);
   if (!order.ok()) {
     problems_.add(where.empty() ? order.status() : std::move(order).in(where).status());
@@ -132,7 +144,7 @@ void Importer::import_nodes(const std::vector<Proto>& nodes, Scope& scope, const
   if (order->sorted)
     warn(format("{}the nodes are not in order; they were sorted", where.empty() ? "" : where + ": "));
   for (size_t i : order->order) {
-    if (problems_.full()) return;
+    if (problems_.full() || stopped_) return;
     import_node(nodes[i], scope);
   }
 }
@@ -149,8 +161,7 @@ void Importer::import_outputs(const onnx::GraphProto& graph, Scope& scope) {
     if (v == kNoValue || poisoned_.contains(v)) continue;
     if (scope.body == kMainBody) {
       check_output(output, v);
-      auto& outputs = graph_.body(kMainBody).outputs;
-      const bool taken = std::find(outputs.begin(), outputs.end(), v) != outputs.end();
+      const bool taken = graph_.is_main_output(v);
       const ValueInfo& info = graph_.value(v);
       if (info.is_constant()) {
         v = graph_.add_constant(kMainBody, Value(info.constant), name);
@@ -159,7 +170,7 @@ void Importer::import_outputs(const onnx::GraphProto& graph, Scope& scope) {
       }
       graph_.value(v).name = name;
     }
-    graph_.body(scope.body).outputs.push_back(v);
+    graph_.add_output(scope.body, v);
   }
 }
 
@@ -205,10 +216,12 @@ Result<BodyRef> Importer::import_body(const onnx::GraphProto& graph, const Scope
                                       std::span<const Type> seeds) {
   if (outer.depth >= kMostNesting)
     return error(Code::invalid_model, "graphs are nested more than {} deep", kMostNesting);
-  Scope scope{.parent = &outer, .body = graph_.add_body(), .opsets = outer.opsets, .call = outer.call};
+  Scope scope{.parent = &outer,
+              .body = graph_.add_body(kNoNode, graph.name.str()),
+              .opsets = outer.opsets,
+              .call = outer.call};
   scope.depth = outer.depth + 1;
   scope.branch = outer.branch || branch_;
-  graph_.body(scope.body).name = graph.name.str();
   const size_t before = problems_.count();
   gather_hints(graph, scope);
   import_initializers(graph, scope);

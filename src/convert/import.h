@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "convert/convert.h"
+#include "convert/functions.h"
 #include "convert/problems.h"
 #include "graph/op.h"
 #include "onnx/tensor_data.h"
@@ -21,7 +22,6 @@ struct Call {
   const onnx::FunctionProto& function;
   const Scope& caller;
   std::string prefix;  // of names made inside
-  int depth = 1;
 };
 
 struct Scope {
@@ -34,6 +34,8 @@ struct Scope {
   int depth = 0;
   bool branch = false;  // inside an If: it may never run
 };
+
+using Opsets = std::unordered_map<std::string_view, int>;  // by domain
 
 class Importer {
  public:
@@ -59,13 +61,13 @@ class Importer {
   // Nodes.
   void import_node(const Proto& node, Scope& scope);
   void import_known(const Proto& node, Scope& scope, const Op& op, int opset, std::vector<ValueId> inputs);
+  bool may_inline(const Proto& node, const onnx::FunctionProto& function, const Scope& scope);
   void inline_call(const Proto& node, const onnx::FunctionProto& function, Scope& scope,
                    const std::vector<ValueId>& inputs);
   bool import_constant_node(const Proto& node, Scope& scope, Attrs attrs);
   Result<std::vector<ValueId>> add_lifted(const Op& op, size_t history, NodeId node, bool may_not_run);
   bool resolve_inputs(const Proto& node, const Scope& scope, std::vector<ValueId>& inputs);
   Result<ValueId> find(std::string_view name, const Scope& scope) const;
-  const onnx::FunctionProto* find_function(const Proto& node) const;
   int opset_of(std::string_view domain, const Scope& scope);
   void define(std::string_view name, ValueId value, Scope& scope, const std::string& where);
   void poison_outputs(const Proto& node, Scope& scope);
@@ -90,8 +92,11 @@ class Importer {
   Problems problems_;
   std::unordered_map<ValueId, bool> poisoned_;    // outputs of nodes that failed: silence about what follows
   std::unordered_map<std::string, bool> warned_;  // domains that the model does not import
-  size_t inlined_ = 0;
-  bool branch_ = false;  // the graphs being read are branches of an If
+  Functions functions_;
+  std::unordered_map<const void*, Opsets> opsets_;  // by the list that a model or function imports
+  size_t imported_ = 0, most_imported_ = 0;         // nodes, those of inlined calls each time
+  bool stopped_ = false;                            // too many: the rest is not looked at
+  bool branch_ = false;                             // the graphs being read are branches of an If
 };
 
 }  // namespace sx::convert

@@ -14,8 +14,8 @@
 namespace sx::convert {
 
 namespace {
-constexpr int kMostCalls = 64;              // functions in functions
-constexpr size_t kMostInlined = 2'000'000;  // nodes; calls that double at every level would never end
+constexpr size_t kLongestPrefix = 1000;  // of names in calls of calls
+constexpr size_t kSpareAttributes = 64;  // more than these beyond what the operator knows are not read at all
 
 void trim(std::vector<ValueId>& values) {
   while (!values.empty() && values.back() == kNoValue) values.pop_back();
@@ -65,10 +65,13 @@ void Importer::poison_outputs(const Proto& node, Scope& scope) {
 
 int Importer::opset_of(std::string_view domain, const Scope& scope) {
   for (const auto* imports : {scope.opsets, &model_.opset_import}) {
-    for (const auto& import : *imports) {
-      if (onnx::canonical_domain(import.domain) == domain)
-        return int(std::clamp<int64_t>(import.version, 1, 1 << 20));
+    const auto [known, fresh] = opsets_.try_emplace(imports);
+    for (size_t i = 0; fresh && i < imports->size(); ++i) {
+      const onnx::OperatorSetIdProto& import = (*imports)[i];
+      known->second.try_emplace(onnx::canonical_domain(import.domain),
+                                int(std::clamp<int64_t>(import.version, 1, 1 << 20)));
     }
+    if (const auto it = known->second.find(domain); it != known->second.end()) return it->second;
   }
   if (model_.opset_import.empty() && domain.empty()) return 1;
   if (warned_.try_emplace(std::string(domain), true).second && newest_opset(domain) > 0) {
@@ -99,21 +102,11 @@ bool Importer::resolve_inputs(const Proto& node, const Scope& scope, std::vector
   return sound;
 }
 
-const onnx::FunctionProto* Importer::find_function(const Proto& node) const {
-  for (const onnx::FunctionProto& f : model_.functions) {
-    if (f.name == node.op_type && f.overload == node.overload &&
-        onnx::canonical_domain(f.domain) == onnx::canonical_domain(node.domain)) {
-      return &f;
-    }
-  }
-  return nullptr;
-}
-
 void Importer::import_node(const Proto& node, Scope& scope) {
   std::vector<ValueId> inputs;
   const bool sound = resolve_inputs(node, scope, inputs);
   const std::string_view domain = onnx::canonical_domain(node.domain);
-  if (const onnx::FunctionProto* function = find_function(node)) {
+  if (const onnx::FunctionProto* function = functions_.find(node)) {
     if (sound)
       inline_call(node, *function, scope, inputs);
     else
@@ -159,6 +152,11 @@ void Importer::import_known(const Proto& node, Scope& scope, const Op& op, int o
   const OpVersion version = version_of(op, size_t(index));
   if (version.removed) {
     fail(node, scope, Code::invalid_model, format("the operator was removed in opset {}", version.since));
+    return;
+  }
+  if (node.attribute.size() > version.attrs.size() + kSpareAttributes) {
+    fail(node, scope, Code::invalid_model,
+         format("has {} attributes, the operator has {}", node.attribute.size(), version.attrs.size()));
     return;
   }
   auto attrs = import_attrs(node, scope, inputs);
@@ -224,14 +222,23 @@ Result<std::vector<ValueId>> Importer::add_lifted(const Op& op, size_t history, 
   return graph_.node(node).outputs;
 }
 
+// Asked once for each call that is not inside another: what it makes is counted, not made, first.
+bool Importer::may_inline(const Proto& node, const onnx::FunctionProto& function, const Scope& scope) {
+  auto made = functions_.nodes_made(function);
+  if (!made.ok()) {
+    fail(node, scope, made.status().code(), made.status().message());
+    return false;
+  }
+  if (imported_ + *made <= most_imported_) return true;
+  fail(node, scope, Code::invalid_model,
+       format("function '{}' makes {} nodes with the calls inside it, calls may make {} in all",
+              function_name(function), *made, options_.most_inlined));
+  return false;
+}
+
 void Importer::inline_call(const Proto& node, const onnx::FunctionProto& function, Scope& scope,
                            const std::vector<ValueId>& inputs) {
-  const int depth = scope.call ? scope.call->depth + 1 : 1;
-  inlined_ += function.node.size();
-  if (depth > kMostCalls || inlined_ > kMostInlined) {
-    if (inlined_ <= kMostInlined + function.node.size()) {
-      fail(node, scope, Code::invalid_model, "functions call each other without end");
-    }
+  if (!scope.call && !may_inline(node, function, scope)) {
     poison_outputs(node, scope);
     return;
   }
@@ -244,7 +251,9 @@ void Importer::inline_call(const Proto& node, const onnx::FunctionProto& functio
   }
   const std::string_view name =
       node.name.empty() && !node.output.empty() ? node.output[0].view() : node.name.view();
-  const Call call{node, function, scope, qualified(name, scope) + "/", depth};
+  std::string prefix = qualified(name, scope) + "/";
+  if (prefix.size() > kLongestPrefix) prefix = graph_.fresh_name("call") + "/";
+  const Call call{node, function, scope, std::move(prefix)};
   Scope inner{.body = scope.body, .opsets = &function.opset_import, .call = &call};
   inner.depth = scope.depth;
   inner.branch = scope.branch;

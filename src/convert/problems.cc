@@ -25,13 +25,11 @@ void Problems::add(const Status& status) {
 
 void Problems::unknown_operator(std::string_view op, std::string node) {
   ++unknown_nodes_;
-  for (Unknown& u : unknown_) {
-    if (u.op != op) continue;
-    ++u.count;
-    if (u.nodes.size() < kNodesNamed) u.nodes.push_back(std::move(node));
-    return;
-  }
-  unknown_.push_back({std::string(op), {std::move(node)}, 1});
+  const auto [it, fresh] = unknown_at_.try_emplace(std::string(op), unknown_.size());
+  if (fresh) unknown_.push_back({std::string(op), {}, 0});
+  Unknown& u = unknown_[it->second];
+  ++u.count;
+  if (u.nodes.size() < kNodesNamed) u.nodes.push_back(std::move(node));
 }
 
 std::vector<Problem> Problems::list() const {

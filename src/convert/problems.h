@@ -2,6 +2,7 @@
 // Problems: everything that is wrong with a model, gathered, and said as one error.
 #pragma once
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "convert/convert.h"
@@ -30,6 +31,7 @@ class Problems {
   size_t most_, total_ = 0, unknown_nodes_ = 0;
   std::vector<Problem> list_;
   std::vector<Unknown> unknown_;
+  std::unordered_map<std::string, size_t> unknown_at_;  // by operator
 };
 
 }  // namespace sx::convert

@@ -101,16 +101,12 @@ Tensor scalar_of(DType type, double value) {
 
 void substitute(Graph& graph, ValueId old, ValueId now) {
   if (old == now) return;
-  auto& outputs = graph.body(kMainBody).outputs;
-  auto is_main_output = [&](ValueId v) {
-    return std::find(outputs.begin(), outputs.end(), v) != outputs.end();
-  };
-  if (is_main_output(old)) {
+  if (graph.is_main_output(old)) {
     const std::string name = graph.value(old).name;
     const ValueInfo& made = graph.value(now);
     if (made.is_constant()) {
       now = graph.add_constant(kMainBody, Value(made.constant));
-    } else if (made.producer == kNoNode || made.body != kMainBody || is_main_output(now)) {
+    } else if (made.producer == kNoNode || made.body != kMainBody || graph.is_main_output(now)) {
       const NodeId producer = graph.value(old).producer;
       now = Builder(graph, kMainBody, producer).op("Identity", {now});
     }

@@ -62,7 +62,7 @@ Result<Values> evaluate_expansion(const Op& op, const Attrs& attrs, std::span<co
   for (ValueId v : results) {
     if (v != kNoValue) made.push_back(v);
   }
-  graph.body(kMainBody).outputs = made;
+  graph.set_outputs(kMainBody, made);
   EvaluateOptions inner = options;
   inner.tap = {};
   SX_ASSIGN(Values values, evaluate_body(graph, kMainBody, given, inner));
@@ -85,7 +85,8 @@ class Frame {
  public:
   Frame(const Graph& graph, BodyId body, const EvaluateOptions& options, FindValue outer)
       : graph_(graph), body_(graph.body(body)), options_(options), outer_(outer) {
-    for (size_t at = 0; at < body_.nodes.size(); ++at) note_uses(body_.nodes[at], at);
+    size_t at = 0;
+    for (NodeId n : body_.nodes) note_uses(n, at++);
     for (ValueId v : body_.outputs) last_use_[v] = SIZE_MAX;
   }
 
@@ -97,10 +98,11 @@ class Frame {
         SX_ASSIGN(values_[body_.inputs[i]], widen(inputs[i]));
       }
     }
-    for (size_t at = 0; at < body_.nodes.size(); ++at) {
+    size_t at = 0;
+    for (NodeId n : body_.nodes) {
       if (options_.cancel) SX_TRY(options_.cancel->check());
-      SX_TRY(step(body_.nodes[at]));
-      release(at);
+      SX_TRY(step(n));
+      release(at++);
     }
     Values out;
     for (ValueId v : body_.outputs) {

@@ -3,17 +3,14 @@
 #include "graph/graph.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/format.h"
+#include "base/hash.h"
 #include "graph/op.h"
 
 namespace sx {
 namespace {
-
-void drop_use(ValueInfo& value, Use use) {
-  auto it = std::find(value.uses.begin(), value.uses.end(), use);
-  if (it != value.uses.end()) value.uses.erase(it);
-}
 
 template <class Visit>
 void each_body(const Attrs& attrs, Visit visit) {
@@ -39,25 +36,61 @@ Result<Graph> Graph::clone() const {
   g.nodes_ = nodes_;
   g.bodies_ = bodies_;
   g.guards_ = guards_;
+  g.guard_at_ = guard_at_;
   g.names_ = names_;
   return g;
 }
 
-bool Graph::is_output(ValueId v) const {
-  return std::any_of(bodies_.begin(), bodies_.end(), [&](const Body& b) {
-    return std::find(b.outputs.begin(), b.outputs.end(), v) != b.outputs.end();
-  });
+bool Graph::is_main_output(ValueId v) const {
+  const auto& uses = values_[v].output_uses;
+  return std::any_of(uses.begin(), uses.end(), [](OutputUse u) { return u.body == kMainBody; });
 }
 
-size_t Graph::use_count(ValueId v) const {
-  size_t n = values_[v].uses.size();
-  for (const Body& b : bodies_) n += size_t(std::count(b.outputs.begin(), b.outputs.end(), v));
-  return n;
+NodeId Graph::next(NodeId node) const {
+  const NodeList& order = bodies_[nodes_[node].body].nodes;
+  const auto it = ++NodeList::iterator(&order, nodes_[node].place);
+  return it == order.end() ? kNoNode : *it;
 }
 
-BodyId Graph::add_body(NodeId owner) {
+// The same for both orders of the sizes.
+uint64_t Graph::guard_key(const Guard& guard, BodyId body) const {
+  auto one = [](Dim d) {
+    return d.is_constant() ? hash_mix(1, uint64_t(d.constant())) : hash_mix(2, uint64_t(d.expr()->id));
+  };
+  const uint64_t a = one(guard.a), b = one(guard.b);
+  return hash_mix(hash_mix(std::min(a, b), std::max(a, b)), body);
+}
+
+// A guard of the main body holds everywhere; one of a branch only where the branch is taken.
+void Graph::add_guard(Guard guard) {
+  const BodyId body = guard.node == kNoNode ? kMainBody : nodes_[guard.node].body;
+  for (BodyId where : {body, kMainBody}) {
+    const auto it = guard_at_.find(guard_key(guard, where));
+    if (it == guard_at_.end()) continue;
+    const Guard& have = guards_[it->second];
+    const bool same = (have.a == guard.a && have.b == guard.b) || (have.a == guard.b && have.b == guard.a);
+    if (!same || (have.broadcast && !guard.broadcast)) continue;
+    if (have.node == kNoNode) return;
+    const Node& node = nodes_[have.node];
+    if (!node.removed && (node.body == body || node.body == kMainBody)) return;
+  }
+  guard_at_[guard_key(guard, body)] = guards_.size();
+  guards_.push_back(std::move(guard));
+}
+
+void Graph::edit_guards(FunctionRef<bool(Guard&)> edit) {
+  std::erase_if(guards_, [&](Guard& g) { return !edit(g); });
+  guard_at_.clear();
+  for (size_t i = 0; i < guards_.size(); ++i) {
+    const NodeId node = guards_[i].node;
+    guard_at_[guard_key(guards_[i], node == kNoNode ? kMainBody : nodes_[node].body)] = i;
+  }
+}
+
+BodyId Graph::add_body(NodeId owner, std::string body_name) {
   bodies_.emplace_back();
   bodies_.back().owner = owner;
+  bodies_.back().name = std::move(body_name);
   return BodyId(bodies_.size() - 1);
 }
 
@@ -113,35 +146,86 @@ NodeId Graph::add_node(BodyId body, const Op* op, std::vector<ValueId> inputs, A
   }
   each_body(node.attrs, [&](BodyId b) { bodies_[b].owner = id; });
   set_inputs(id, std::move(inputs));
-  auto& order = bodies_[body].nodes;
-  order.insert(before == kNoNode ? order.end() : std::find(order.begin(), order.end(), before), id);
+  nodes_[id].place = before == kNoNode ? bodies_[body].nodes.insert(id)
+                                       : bodies_[body].nodes.insert(id, nodes_[before].place);
   return id;
 }
 
+void Graph::unlink_input(NodeId node, size_t index) {
+  const ValueId value = std::exchange(nodes_[node].inputs[index], kNoValue);
+  if (value == kNoValue) return;
+  std::vector<Use>& uses = values_[value].uses;
+  const uint32_t at = nodes_[node].use_at[index];
+  uses[at] = uses.back();
+  nodes_[uses[at].node].use_at[uses[at].input] = at;
+  uses.pop_back();
+}
+
+void Graph::link_input(NodeId node, size_t index, ValueId value) {
+  nodes_[node].inputs[index] = value;
+  if (value == kNoValue) return;
+  nodes_[node].use_at[index] = uint32_t(values_[value].uses.size());
+  values_[value].uses.push_back({node, uint32_t(index)});
+}
+
+void Graph::unlink_output(BodyId body, size_t index) {
+  std::vector<OutputUse>& uses = values_[bodies_[body].outputs[index]].output_uses;
+  const uint32_t at = bodies_[body].use_at[index];
+  uses[at] = uses.back();
+  bodies_[uses[at].body].use_at[uses[at].output] = at;
+  uses.pop_back();
+}
+
+void Graph::link_output(BodyId body, size_t index, ValueId value) {
+  bodies_[body].outputs[index] = value;
+  bodies_[body].use_at[index] = uint32_t(values_[value].output_uses.size());
+  values_[value].output_uses.push_back({body, uint32_t(index)});
+}
+
 void Graph::set_input(NodeId node, size_t index, ValueId value) {
-  ValueId& slot = nodes_[node].inputs[index];
-  const Use use{node, uint32_t(index)};
-  if (slot != kNoValue) drop_use(values_[slot], use);
-  slot = value;
-  if (value != kNoValue) values_[value].uses.push_back(use);
+  unlink_input(node, index);
+  link_input(node, index, value);
 }
 
 void Graph::append_input(NodeId node, ValueId value) {
   nodes_[node].inputs.push_back(kNoValue);
-  set_input(node, nodes_[node].inputs.size() - 1, value);
+  nodes_[node].use_at.push_back(0);
+  link_input(node, nodes_[node].inputs.size() - 1, value);
 }
 
 void Graph::set_inputs(NodeId node, std::vector<ValueId> inputs) {
-  for (size_t i = 0; i < nodes_[node].inputs.size(); ++i) set_input(node, i, kNoValue);
+  for (size_t i = 0; i < nodes_[node].inputs.size(); ++i) unlink_input(node, i);
   nodes_[node].inputs.assign(inputs.size(), kNoValue);
-  for (size_t i = 0; i < inputs.size(); ++i) set_input(node, i, inputs[i]);
+  nodes_[node].use_at.assign(inputs.size(), 0);
+  for (size_t i = 0; i < inputs.size(); ++i) link_input(node, i, inputs[i]);
+}
+
+void Graph::set_output(BodyId body, size_t index, ValueId value) {
+  unlink_output(body, index);
+  link_output(body, index, value);
+}
+
+void Graph::add_output(BodyId body, ValueId value) {
+  bodies_[body].outputs.push_back(value);
+  bodies_[body].use_at.push_back(0);
+  link_output(body, bodies_[body].outputs.size() - 1, value);
+}
+
+void Graph::set_outputs(BodyId body, std::vector<ValueId> outputs) {
+  for (size_t i = 0; i < bodies_[body].outputs.size(); ++i) unlink_output(body, i);
+  bodies_[body].outputs.clear();
+  bodies_[body].use_at.clear();
+  for (ValueId v : outputs) add_output(body, v);
 }
 
 void Graph::replace_uses(ValueId old_value, ValueId new_value) {
   if (old_value == new_value) return;
-  const std::vector<Use> uses = values_[old_value].uses;
-  for (Use u : uses) set_input(u.node, u.input, new_value);
-  for (Body& b : bodies_) std::replace(b.outputs.begin(), b.outputs.end(), old_value, new_value);
+  const std::vector<Use> uses = std::move(values_[old_value].uses);
+  const std::vector<OutputUse> output_uses = std::move(values_[old_value].output_uses);
+  values_[old_value].uses.clear();
+  values_[old_value].output_uses.clear();
+  for (Use u : uses) link_input(u.node, u.input, new_value);
+  for (OutputUse u : output_uses) link_output(u.body, u.output, new_value);
 }
 
 void Graph::remove_node(NodeId node) {
@@ -150,7 +234,7 @@ void Graph::remove_node(NodeId node) {
   std::vector<BodyId> inner;
   each_body(nodes_[node].attrs, [&](BodyId b) { inner.push_back(b); });
   for (BodyId b : inner) {
-    bodies_[b].outputs.clear();
+    set_outputs(b, {});
     const std::vector<NodeId> nodes = bodies_[b].nodes;
     for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) remove_node(*it);
     bodies_[b] = {};
@@ -159,7 +243,7 @@ void Graph::remove_node(NodeId node) {
   for (ValueId v : nodes_[node].outputs) {
     if (v != kNoValue && values_[v].producer == node) values_[v].producer = kNoNode;
   }
-  std::erase(bodies_[nodes_[node].body].nodes, node);
+  bodies_[nodes_[node].body].nodes.erase(nodes_[node].place);
 }
 
 void Graph::make_constant(ValueId value, Value constant) {
@@ -180,9 +264,10 @@ void Graph::make_constant(ValueId value, Value constant) {
   if (!needed) remove_node(producer);
 }
 
-void Graph::move_to_body(NodeId node, BodyId body) {
-  std::erase(bodies_[nodes_[node].body].nodes, node);
-  bodies_[body].nodes.push_back(node);
+void Graph::move_before(NodeId node, NodeId before) {
+  const BodyId body = nodes_[before].body;
+  bodies_[nodes_[node].body].nodes.erase(nodes_[node].place);
+  nodes_[node].place = bodies_[body].nodes.insert(node, nodes_[before].place);
   nodes_[node].body = body;
   for (ValueId v : nodes_[node].outputs) {
     if (v != kNoValue) values_[v].body = body;
@@ -190,15 +275,10 @@ void Graph::move_to_body(NodeId node, BodyId body) {
 }
 
 size_t Graph::remove_unused() {
-  std::vector<size_t> output_uses(values_.size(), 0);
-  for (const Body& b : bodies_) {
-    for (ValueId v : b.outputs) ++output_uses[v];
-  }
   auto unused = [&](NodeId n) {
     if (nodes_[n].removed) return false;
-    return std::all_of(nodes_[n].outputs.begin(), nodes_[n].outputs.end(), [&](ValueId v) {
-      return v == kNoValue || (values_[v].uses.empty() && output_uses[v] == 0);
-    });
+    return std::all_of(nodes_[n].outputs.begin(), nodes_[n].outputs.end(),
+                       [&](ValueId v) { return v == kNoValue || use_count(v) == 0; });
   };
   size_t before = 0, after = 0;
   for (const Node& n : nodes_) before += n.removed ? 0 : 1;
@@ -218,7 +298,7 @@ size_t Graph::remove_unused() {
       owners.pop_back();
       for (ValueId v : nodes_[owner].inputs) freed.push_back(v);
       each_body(nodes_[owner].attrs, [&](BodyId b) {
-        for (ValueId v : bodies_[b].outputs) --output_uses[v], freed.push_back(v);
+        freed.insert(freed.end(), bodies_[b].outputs.begin(), bodies_[b].outputs.end());
         owners.insert(owners.end(), bodies_[b].nodes.begin(), bodies_[b].nodes.end());
       });
     }

@@ -131,21 +131,6 @@ Result<std::vector<Type>> infer_with(Graph& graph, BodyId body, std::span<const 
   return types;
 }
 
-// A guard of the main body holds everywhere; one of a branch only where the branch is taken.
-void note_guards(Graph& graph, NodeId node, std::vector<Infer::GuardNote>& notes) {
-  const BodyId body = graph.node(node).body;
-  for (Infer::GuardNote& g : notes) {
-    const bool known = std::any_of(graph.guards().begin(), graph.guards().end(), [&](const Guard& have) {
-      const bool same = (have.a == g.a && have.b == g.b) || (have.a == g.b && have.b == g.a);
-      if (!same || (have.broadcast && !g.broadcast)) return false;
-      if (have.node == kNoNode) return true;
-      const Node& other = graph.node(have.node);
-      return !other.removed && (other.body == body || other.body == kMainBody);
-    });
-    if (!known) graph.guards().push_back({g.a, g.b, g.broadcast, node, std::move(g.what)});
-  }
-}
-
 Status merge_outputs(Graph& graph, NodeId node, std::vector<Infer::Out>& results) {
   const std::vector<ValueId> outputs = graph.node(node).outputs;
   for (size_t i = 0; i < outputs.size() && i < results.size(); ++i) {
@@ -201,7 +186,7 @@ Status infer_node(Graph& graph, NodeId node) {
   Status status = op->infer(infer);
   if (status.ok()) status = merge_outputs(graph, node, infer.results());
   if (!status.ok()) return std::move(status).in(describe(graph, node));
-  note_guards(graph, node, infer.guards);
+  for (Infer::GuardNote& g : infer.guards) graph.add_guard({g.a, g.b, g.broadcast, node, std::move(g.what)});
   return {};
 }
 

@@ -40,12 +40,10 @@ class Verifier {
     return Status(Code::internal, fmt::vformat(text, fmt::make_format_args(args...)));
   }
 
-  Status readable(ValueId v, const std::string& by) const {
+  bool readable(ValueId v) const { return v < g_.values() && (defined_[v] || g_.value(v).is_constant()); }
+  Status unreadable(ValueId v, const std::string& by) const {
     if (v >= g_.values()) return broken("{} names value {}, there are {}", by, v, g_.values());
-    if (!defined_[v] && !g_.value(v).is_constant()) {
-      return broken("{} reads '{}', which is not defined there", by, g_.value(v).name);
-    }
-    return {};
+    return broken("{} reads '{}', which is not defined there", by, g_.value(v).name);
   }
 
   Status body(BodyId b, NodeId owner, int depth) {
@@ -65,7 +63,9 @@ class Verifier {
       here.push_back(v);
     }
     for (NodeId n : body.nodes) SX_TRY(node(n, b, depth, here));
-    for (ValueId v : body.outputs) SX_TRY(readable(v, format("body {}", b)));
+    for (ValueId v : body.outputs) {
+      if (!readable(v)) return unreadable(v, format("body {}", b));
+    }
     if (b != kMainBody) {
       for (ValueId v : here) defined_[v] = false;  // out of scope again
     }
@@ -75,26 +75,25 @@ class Verifier {
   Status node(NodeId n, BodyId b, int depth, std::vector<ValueId>& here) {
     if (n >= g_.nodes()) return broken("body {} names node {}, there are {}", b, n, g_.nodes());
     const Node& node = g_.node(n);
-    const std::string who = describe(g_, n);
     if (node.removed || node.body != b)
-      return broken("{} stands in body {} but is removed or belongs elsewhere", who, b);
-    if (visited_[n]) return broken("{} stands in two places", who);
+      return broken("{} stands in body {} but is removed or belongs elsewhere", describe(g_, n), b);
+    if (visited_[n]) return broken("{} stands in two places", describe(g_, n));
     visited_[n] = true;
     for (ValueId v : node.inputs) {
-      if (v != kNoValue) SX_TRY(readable(v, who));
+      if (v != kNoValue && !readable(v)) return unreadable(v, describe(g_, n));
     }
     for (BodyId inner : bodies_of(node)) {
       if (inner == kMainBody || inner >= g_.bodies())
-        return broken("{} names body {}, which cannot be", who, inner);
+        return broken("{} names body {}, which cannot be", describe(g_, n), inner);
       SX_TRY(body(inner, n, depth + 1));
     }
     for (uint32_t i = 0; i < node.outputs.size(); ++i) {
       const ValueId v = node.outputs[i];
       if (v == kNoValue) continue;
-      if (v >= g_.values()) return broken("{} makes value {}, there are {}", who, v, g_.values());
+      if (v >= g_.values()) return broken("{} makes value {}, there are {}", describe(g_, n), v, g_.values());
       const ValueInfo& value = g_.value(v);
       if (value.producer != n || value.producer_output != i || value.body != b || value.is_constant()) {
-        return broken("{} makes '{}', which does not name it as its producer", who, value.name);
+        return broken("{} makes '{}', which does not name it as its producer", describe(g_, n), value.name);
       }
       defined_[v] = true;
       here.push_back(v);
@@ -102,22 +101,39 @@ class Verifier {
     return {};
   }
 
+  // Entry `at` of a value's list is the edge from slot `i` of a node or body that names the value and the
+  // entry.
+  template <class End>
+  static bool listed_rightly(const std::vector<ValueId>& values, const End& end, size_t i, ValueId v,
+                             size_t at) {
+    return i < values.size() && values[i] == v && end.use_at[i] == at;
+  }
+
   Status uses() const {
     size_t listed = 0, real = 0;
     for (ValueId v = 0; v < g_.values(); ++v) {
-      listed += g_.value(v).uses.size();
-      for (Use u : g_.value(v).uses) {
-        if (u.node >= g_.nodes() || u.input >= g_.node(u.node).inputs.size() ||
-            g_.node(u.node).inputs[u.input] != v) {
-          return broken("'{}' lists a use that is not there", g_.value(v).name);
+      const ValueInfo& value = g_.value(v);
+      listed += g_.use_count(v);
+      for (size_t k = 0; k < value.uses.size(); ++k) {
+        const Use u = value.uses[k];
+        if (u.node >= g_.nodes() || !listed_rightly(g_.node(u.node).inputs, g_.node(u.node), u.input, v, k)) {
+          return broken("'{}' lists a use that is not there", value.name);
+        }
+      }
+      for (size_t k = 0; k < value.output_uses.size(); ++k) {
+        const OutputUse u = value.output_uses[k];
+        if (u.body >= g_.bodies() ||
+            !listed_rightly(g_.body(u.body).outputs, g_.body(u.body), u.output, v, k)) {
+          return broken("'{}' lists a body's output that is not there", value.name);
         }
       }
     }
+    for (BodyId b = 0; b < g_.bodies(); ++b) real += g_.body(b).outputs.size();
     for (NodeId n = 0; n < g_.nodes(); ++n) {
       const auto& in = g_.node(n).inputs;
       real += size_t(std::count_if(in.begin(), in.end(), [](ValueId v) { return v != kNoValue; }));
     }
-    if (listed != real) return broken("values list {} uses, nodes have {} inputs", listed, real);
+    if (listed != real) return broken("values list {} uses, nodes and bodies have {}", listed, real);
     return {};
   }
 
@@ -210,7 +226,9 @@ class Sorter {
 Status Graph::verify() const { return Verifier(*this).run(); }
 
 Status Graph::sort(BodyId body) {
-  SX_ASSIGN(bodies_[body].nodes, Sorter(*this, body).run());
+  SX_ASSIGN(const std::vector<NodeId> order, Sorter(*this, body).run());
+  bodies_[body].nodes = {};
+  for (NodeId n : order) nodes_[n].place = bodies_[body].nodes.insert(n);
   return {};
 }
 

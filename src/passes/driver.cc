@@ -15,6 +15,9 @@ namespace {
 constexpr size_t kMostRounds = 32;  // of folding, sharing and rules
 constexpr size_t kMostPerNode =
     64;  // rewrites for each node of the graph: rules that undo each other end here
+// A match holds no value that is used more often than this. Where one use fewer leaves more, nothing new
+// matches.
+constexpr size_t kMostUsesInMatch = 8;
 
 #ifdef NDEBUG
 constexpr bool kAlwaysVerify = false;
@@ -157,6 +160,7 @@ class Driver {
     const std::string name = g_.value(old).name;
     const NodeId maker = g_.value(now).producer;
     const bool fresh = maker != kNoNode && maker >= nodes_before;
+    for (const Use& u : g_.value(old).uses) work_.push(u.node);
     substitute(g_, old, now);
     // Taken from inference before the rewrite: constant sizes that the new nodes cannot tell.
     if (fresh) {
@@ -174,7 +178,6 @@ class Driver {
       }
       g_.value(now).name = name;
     }
-    for (const Use& u : g_.value(now).uses) work_.push(u.node);
     work_.push(g_.value(now).producer);
   }
 
@@ -197,6 +200,7 @@ class Driver {
       for (ValueId v : inputs) {
         if (v == kNoValue) continue;
         if (g_.value(v).producer != kNoNode) stack.push_back(g_.value(v).producer);
+        if (g_.use_count(v) > kMostUsesInMatch) continue;
         for (const Use& u : g_.value(v).uses) work_.push(u.node);
       }
     }
@@ -243,8 +247,7 @@ Status optimize(Graph& graph, const OptimizeOptions& options) {
     changed += share_equal(graph, record);
     changed += graph.remove_unused();
     if (changed == 0) break;
-    std::erase_if(graph.guards(),
-                  [&](const Guard& g) { return g.node != kNoNode && graph.node(g.node).removed; });
+    graph.edit_guards([&](const Guard& g) { return g.node == kNoNode || !graph.node(g.node).removed; });
     SX_TRY(infer_graph(graph));
   }
   return graph.verify();

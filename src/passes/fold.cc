@@ -6,9 +6,14 @@
 #include "graph/op.h"
 #include "passes/rule.h"
 #include "passes/steps.h"
+#include "passes/work.h"
 
 namespace sx::passes {
 namespace {
+
+// What folding may cost more for each byte of constants that the graph has: weights are transposed, scaled
+// and cast, each a few times.
+constexpr double kBytesPerByte = 2, kWorkPerByte = 4, kNanosecondsPerByte = 20;
 
 // The bytes of a tensor type whose shape is known; false otherwise.
 bool bytes_of(const Type& type, size_t& bytes) {
@@ -63,12 +68,35 @@ bool Folder::try_elements(NodeId node) {
   return changed;
 }
 
-bool Folder::worth(NodeId node) const {
+Folder::Folder(Graph& graph, const OptimizeOptions& options, const Record& record)
+    : g_(graph), options_(options), record_(record) {
+  double bytes = 0;
+  for (ValueId v = 0; v < g_.values(); ++v) {
+    if (const Tensor* t = constant_of(g_, v)) bytes += double(t->bytes());
+  }
+  bytes_left_ = double(options.fold_total) + kBytesPerByte * bytes;
+  work_left_ = options.fold_work + kWorkPerByte * bytes;
+  time_left_ = options.fold_time + std::chrono::nanoseconds(int64_t(kNanosecondsPerByte * bytes));
+}
+
+// Each string of the result may be as long as all the strings that go in.
+bool Folder::strings_stay_short(const Node& node, double out) const {
+  double letters = 0;
+  for (ValueId v : node.inputs) {
+    const Tensor* t = constant_of(g_, v);
+    if (!t || t->type() != DType::string) continue;
+    for (const std::string& s : t->strings()) letters += double(s.size());
+  }
+  return letters * std::max(1.0, out) <= double(options_.fold_growth);
+}
+
+bool Folder::worth(NodeId node, Cost& cost) const {
   const Node& n = g_.node(node);
   if (!n.op || !n.op->pure || n.op->control_flow || given_up_.contains(node) || n.outputs.empty())
     return false;
   if (n.domain == "sx") return false;
-  size_t in = 0, out = 0;
+  size_t in = 0;
+  double count = 0;
   for (ValueId v : n.inputs) {
     if (v == kNoValue) continue;
     if (!g_.value(v).is_constant() || !g_.value(v).constant.is_tensor()) return false;
@@ -77,21 +105,35 @@ bool Folder::worth(NodeId node) const {
   for (ValueId v : n.outputs) {
     size_t bytes = 0;
     if (v == kNoValue) continue;
-    if (!bytes_of(g_.value(v).type, bytes)) {
+    const Type& type = g_.value(v).type;
+    if (!bytes_of(type, bytes)) {
       // Sizes that only the contents tell (NonZero, Unique) are small where the inputs are.
-      if (!g_.value(v).type.is_tensor() || in > options_.fold_growth / 8) return false;
+      if (!type.is_tensor() || type.elem == DType::string || in > options_.fold_growth / 8) return false;
       bytes = in;
     }
-    out += bytes;
+    cost.bytes += bytes;
+    count += type.elem == DType::string ? double(bytes) / double(sizeof(std::string))
+                                        : double(bytes) * 8 / double(std::max(1, dtype_bits(type.elem)));
   }
-  return out <= options_.fold_bytes && (out <= in || out <= options_.fold_growth);
+  if (cost.bytes > options_.fold_bytes || (cost.bytes > in && cost.bytes > options_.fold_growth))
+    return false;
+  cost.work = work_of(g_, node, count);
+  return double(cost.bytes) <= bytes_left_ && cost.work <= work_left_ && time_left_.count() > 0 &&
+         strings_stay_short(n, count);
 }
 
 bool Folder::try_node(NodeId node) {
-  if (!worth(node)) return false;
+  Cost cost;
+  if (!worth(node, cost)) return false;
+  bytes_left_ -= double(cost.bytes);
+  work_left_ -= cost.work;
   std::vector<Value> inputs;
   for (ValueId v : g_.node(node).inputs) inputs.push_back(v == kNoValue ? Value() : g_.value(v).constant);
-  auto made = evaluate_node(g_, node, inputs, {});
+  Cancel cancel;
+  const auto start = Cancel::Clock::now();
+  cancel.set_deadline(start + time_left_);
+  auto made = evaluate_node(g_, node, inputs, {.cancel = &cancel});
+  time_left_ -= Cancel::Clock::now() - start;
   const std::vector<ValueId> outputs = g_.node(node).outputs;
   const bool whole = made.ok() && made->size() >= outputs.size();
   for (size_t i = 0; whole && i < outputs.size(); ++i) {

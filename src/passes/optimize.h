@@ -6,6 +6,7 @@
 // as the input sizes are, so its producers need not run: the sizes' own arithmetic gives it. Passes leave
 // such values in place, with the nodes that spell them out, so that a saved graph is whole.
 #pragma once
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,11 @@ struct OptimizeOptions {
   // A folded result may take this much; larger than its inputs it may only be if it is small.
   size_t fold_bytes = size_t(64) << 20;
   size_t fold_growth = size_t(1) << 20;
+  // All folds together may make this many bytes, look at this many elements and take this long, and more
+  // where the graph's constants are large. What is left then is done by every run.
+  size_t fold_total = size_t(64) << 20;
+  double fold_work = 1e8;
+  std::chrono::milliseconds fold_time{1000};
 };
 
 Status optimize(Graph& graph, const OptimizeOptions& options = {});

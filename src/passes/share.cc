@@ -21,14 +21,39 @@ bool has_body(const Node& n) {
   });
 }
 
+uint64_t hash_of(const Tensor& t) {
+  uint64_t h = hash_mix(uint64_t(t.type()), t.rank());
+  for (int64_t d : t.dims()) h = hash_mix(h, uint64_t(d));
+  if (t.type() != DType::string) return hash_bytes(t.data(), std::min(t.bytes(), kSmall), h);
+  for (const std::string& s : t.strings()) h = hash_text(s, h);
+  return h;
+}
+
+// Of what attributes that many nodes of one graph may differ in; the rest is left to the comparison.
+struct AttrHash {
+  uint64_t operator()(int64_t v) const { return uint64_t(v); }
+  uint64_t operator()(float v) const { return hash_bytes(&v, sizeof v); }
+  uint64_t operator()(const std::string& v) const { return hash_text(v); }
+  uint64_t operator()(const Tensor& v) const { return hash_of(v); }
+  uint64_t operator()(const std::vector<int64_t>& v) const { return hash_bytes(v.data(), 8 * v.size()); }
+  uint64_t operator()(const std::vector<float>& v) const { return hash_bytes(v.data(), 4 * v.size()); }
+  uint64_t operator()(const std::vector<std::string>& v) const {
+    uint64_t h = v.size();
+    for (const std::string& s : v) h = hash_text(s, h);
+    return h;
+  }
+  template <class T>
+  uint64_t operator()(const T&) const {
+    return 0;
+  }
+};
+
+// Attributes may stand in any order.
 uint64_t hash_of(const Node& n) {
   uint64_t h = hash_text(n.type, hash_text(n.domain));
   for (ValueId v : n.inputs) h = hash_mix(h, v);
   h = hash_mix(h, n.outputs.size());
-  for (const Attr& a : n.attrs.list()) {
-    h = hash_mix(h, hash_text(a.name));
-    if (const auto* i = std::get_if<int64_t>(&a.value)) h = hash_mix(h, uint64_t(*i));
-  }
+  for (const Attr& a : n.attrs.list()) h += hash_mix(hash_text(a.name), std::visit(AttrHash(), a.value));
   return h;
 }
 
@@ -45,20 +70,15 @@ bool same(const Node& a, const Node& b) {
   });
 }
 
-bool is_main_output(const Graph& g, ValueId v) {
-  const auto& outputs = g.main().outputs;
-  return std::find(outputs.begin(), outputs.end(), v) != outputs.end();
-}
-
 size_t share_constants(Graph& g) {
   std::unordered_multimap<uint64_t, ValueId> seen;
   size_t changed = 0;
   for (ValueId v = 0; v < g.values(); ++v) {
     const Tensor* t = constant_of(g, v);
     if (!t || t->bytes() > kSmall || t->type() == DType::string || g.value(v).uses.empty() ||
-        is_main_output(g, v))
+        g.is_main_output(v))
       continue;
-    const uint64_t h = hash_mix(hash_bytes(t->data(), t->bytes(), uint64_t(t->type())), t->rank());
+    const uint64_t h = hash_of(*t);
     ValueId first = kNoValue;
     for (auto [it, end] = seen.equal_range(h); it != end && first == kNoValue; ++it) {
       if (equal(AttrValue(*constant_of(g, it->second)), AttrValue(*t))) first = it->second;
@@ -125,7 +145,7 @@ size_t share_equal(Graph& g, const Record& record) {
         if (same(g.node(it->second), node)) first = it->second;
       }
       const bool named = std::any_of(node.outputs.begin(), node.outputs.end(),
-                                     [&](ValueId v) { return is_main_output(g, v); });
+                                     [&](ValueId v) { return v != kNoValue && g.is_main_output(v); });
       if (first == kNoNode || named) {
         if (first == kNoNode) seen.emplace(h, n);
         continue;

@@ -150,13 +150,14 @@ int32_t member_operand(const sx_node* c, size_t member, size_t input) {
   const NodeHandle& h = NodeHandle::of(c);
   const Body* body = group_body(*h.graph, h.node);
   if (!body || member >= body->nodes.size()) return -1;
-  const Node& n = h.graph->node(body->nodes[member]);
+  const std::vector<NodeId> members = body->nodes;
+  const Node& n = h.graph->node(members[member]);
   if (input >= n.inputs.size() || n.inputs[input] == kNoValue) return -1;
   for (size_t k = 0; k < body->inputs.size(); ++k) {
     if (body->inputs[k] == n.inputs[input]) return int32_t(k);
   }
   for (size_t m = 0; m < member; ++m) {
-    if (h.graph->value(n.inputs[input]).producer == body->nodes[m]) return -int32_t(m) - 2;
+    if (h.graph->value(n.inputs[input]).producer == members[m]) return -int32_t(m) - 2;
   }
   return -1;
 }

@@ -2,6 +2,7 @@
 // Which layout each value has. A node's offers are its labels, reorders are the cost between neighbours;
 // labels are improved one node at a time from two starting points until nothing gets cheaper.
 #include <algorithm>
+#include <unordered_map>
 
 #include "base/format.h"
 #include "graph/builder.h"
@@ -17,10 +18,39 @@ constexpr int kMostSweeps = 8;
 
 struct Chooser {
   const Graph& graph;
-  const Placement& placement;
-  std::vector<std::vector<LayoutOffer>> offers;  // by node
-  std::vector<size_t> choice;                    // by node
+  const std::vector<std::vector<LayoutOffer>>& offers;  // by node
+  std::vector<size_t> choice;                           // by node
+  // By value: the layouts that its readers want by their choices, with how many want each.
+  struct Wanted {
+    Layout layout;
+    size_t readers = 0;
+  };
+  std::vector<std::vector<Wanted>> wanted;
+  std::vector<double> elements;  // by value; estimated when first asked for
 
+  Chooser(const Graph& g, const std::vector<std::vector<LayoutOffer>>& o, std::vector<size_t> start)
+      : graph(g), offers(o), choice(std::move(start)), wanted(g.values()), elements(g.values(), -1) {
+    for (ValueId v = 0; v < graph.values(); ++v) {
+      for (const Use& use : graph.value(v).uses) want(v, in_layout(use), 1);
+      if (graph.is_output(v)) want(v, {}, 1);
+    }
+  }
+
+  void want(ValueId v, const Layout& layout, int more) {
+    auto it = std::find_if(wanted[v].begin(), wanted[v].end(), [&](auto& w) { return w.layout == layout; });
+    if (it == wanted[v].end()) it = wanted[v].insert(it, {layout, 0});
+    it->readers += size_t(more);
+  }
+  void choose(NodeId n, size_t offer) {
+    const std::vector<ValueId>& inputs = graph.node(n).inputs;
+    for (uint32_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i] != kNoValue) want(inputs[i], in_layout({n, i}), -1);
+    }
+    choice[n] = offer;
+    for (uint32_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i] != kNoValue) want(inputs[i], in_layout({n, i}), 1);
+    }
+  }
   Layout out_layout(ValueId v) const {
     const ValueInfo& info = graph.value(v);
     if (info.producer == kNoNode || offers[info.producer].empty()) return {};
@@ -32,21 +62,18 @@ struct Chooser {
     const LayoutOffer& o = offers[use.node][choice[use.node]];
     return use.input < o.in.size() ? o.in[use.input] : Layout();
   }
-  double reorder_cost(ValueId v) const {
+  double reorder_cost(ValueId v) {
     if (graph.value(v).is_constant()) return 0;
     const Layout have = out_layout(v);
-    std::vector<Layout> seen = {have};
     double cost = 0;
-    auto need = [&](Layout layout) {
-      if (std::find(seen.begin(), seen.end(), layout) != seen.end()) return;
-      seen.push_back(layout);
-      cost += estimate_count(graph.value(v).type.shape) * kReorderNsPerElement;
-    };
-    for (const Use& use : graph.value(v).uses) need(in_layout(use));
-    if (graph.use_count(v) > graph.value(v).uses.size()) need({});
+    for (const Wanted& w : wanted[v]) {
+      if (w.readers == 0 || w.layout == have) continue;
+      if (elements[v] < 0) elements[v] = estimate_count(graph.value(v).type.shape);
+      cost += elements[v] * kReorderNsPerElement;
+    }
     return cost;
   }
-  double local_cost(NodeId n) const {
+  double local_cost(NodeId n) {
     double cost = offers[n][choice[n]].cost;
     for (ValueId v : graph.node(n).inputs) cost += v == kNoValue ? 0 : reorder_cost(v);
     for (ValueId v : graph.node(n).outputs) cost += v == kNoValue ? 0 : reorder_cost(v);
@@ -56,18 +83,18 @@ struct Chooser {
     const size_t before = choice[n];
     size_t best = before;
     double least = local_cost(n);
-    for (size_t i = 0; i < offers[n].size(); ++i) {
-      choice[n] = i;
+    for (size_t i = 0; i < offers[n].size() && offers[n].size() > 1; ++i) {
+      choose(n, i);
       const double cost = local_cost(n);
       if (cost < least * 0.999999) {
         least = cost;
         best = i;
       }
     }
-    choice[n] = best;
+    choose(n, best);
     return best != before;
   }
-  double total() const {
+  double total() {
     double cost = 0;
     for (NodeId n = 0; n < offers.size(); ++n) cost += offers[n].empty() ? 0 : offers[n][choice[n]].cost;
     for (ValueId v = 0; v < graph.values(); ++v) cost += reorder_cost(v);
@@ -90,8 +117,7 @@ size_t laid_out(const LayoutOffer& o) {
                 std::count_if(o.out.begin(), o.out.end(), laid));
 }
 
-std::vector<size_t> choose(const Graph& graph, const Placement& placement,
-                           std::vector<std::vector<LayoutOffer>>& offers) {
+std::vector<size_t> choose(const Graph& graph, const std::vector<std::vector<LayoutOffer>>& offers) {
   std::vector<size_t> plain(offers.size(), 0), rich(offers.size(), 0);
   for (size_t n = 0; n < offers.size(); ++n) {
     for (size_t i = 0; i < offers[n].size(); ++i) {
@@ -99,7 +125,7 @@ std::vector<size_t> choose(const Graph& graph, const Placement& placement,
       if (laid_out(offers[n][i]) > laid_out(offers[n][rich[n]])) rich[n] = i;
     }
   }
-  Chooser from_plain{graph, placement, offers, plain}, from_rich{graph, placement, offers, rich};
+  Chooser from_plain(graph, offers, plain), from_rich(graph, offers, rich);
   from_plain.settle();
   from_rich.settle();
   return from_plain.total() < from_rich.total() ? from_plain.choice : from_rich.choice;
@@ -109,12 +135,12 @@ std::vector<size_t> choose(const Graph& graph, const Placement& placement,
 struct Reorders {
   Graph& graph;
   Placement& placement;
-  std::vector<std::pair<std::pair<ValueId, Layout>, ValueId>> made;
+  std::unordered_map<ValueId, std::vector<std::pair<Layout, ValueId>>> made;
 
   Result<ValueId> get(ValueId v, Layout want, NodeId before, Provider* reader) {
     if (placement.layout(v) == want) return v;
-    for (auto& [key, value] : made) {
-      if (key.first == v && key.second == want) return value;
+    for (auto& [layout, value] : made[v]) {
+      if (layout == want) return value;
     }
     // Two layouts that are not plain meet in the plain one: each owner knows only its own.
     if (!placement.layout(v).plain() && !want.plain()) {
@@ -123,10 +149,9 @@ struct Reorders {
     }
     // Stands right behind the producer, so that every later reader finds it.
     const ValueInfo& info = graph.value(v);
-    const auto& nodes = graph.body(info.body).nodes;
-    auto it = nodes.begin();
-    if (info.producer != kNoNode) it = std::find(nodes.begin(), nodes.end(), info.producer) + 1;
-    const NodeId place = it == nodes.end() ? kNoNode : *it;
+    const NodeList& nodes = graph.body(info.body).nodes;
+    const NodeId first = nodes.empty() ? kNoNode : nodes.front();
+    const NodeId place = info.producer == kNoNode ? first : graph.next(info.producer);
     Attrs attrs;
     attrs.set("from", to_string(placement.layout(v)));
     attrs.set("to", to_string(want));
@@ -148,7 +173,7 @@ struct Reorders {
                    to_string(placement.layout(v)), to_string(want));
     }
     placement.provider_of[node] = who;
-    made.push_back({{v, want}, out});
+    made[v].push_back({want, out});
     return out;
   }
 };
@@ -177,7 +202,7 @@ Status insert_reorders(Graph& graph, Placement& placement,
       if (placement.layout(v).plain()) continue;
       SX_ASSIGN(const ValueId use, reorders.get(v, {}, kNoNode, nullptr));
       std::swap(graph.value(use).name, graph.value(v).name);
-      graph.body(b).outputs[i] = use;
+      graph.set_output(b, i, use);
     }
   }
   return {};
@@ -197,7 +222,7 @@ Status assign_layouts(Graph& graph, Placement& placement) {
     }
   }
   if (!any) return {};
-  const std::vector<size_t> choice = choose(graph, placement, offers);
+  const std::vector<size_t> choice = choose(graph, offers);
   for (NodeId n = 0; n < offers.size(); ++n) {
     if (offers[n].empty()) continue;
     const LayoutOffer& o = offers[n][choice[n]];

@@ -85,10 +85,11 @@ Result<Graph> with_input_sizes(const Graph& graph, std::span<const Dims> sizes, 
     Type& type = fixed.value(fixed.main().inputs[i]).type;
     if (type.is_tensor() && !type.shape.known) type.shape = constant_shape(sizes[i]);
   }
-  for (Guard& g : fixed.guards()) {
+  fixed.edit_guards([&](Guard& g) {
     put(g.a);
     put(g.b);
-  }
+    return true;
+  });
   SX_TRY(infer_graph(fixed));
   SX_TRY(passes::optimize(fixed, {.log = log}));
   return fixed;

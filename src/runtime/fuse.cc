@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups: chains that one provider runs as one kernel.
-#include <algorithm>
+#include <unordered_map>
 
 #include "base/format.h"
 #include "graph/builder.h"
@@ -46,11 +46,9 @@ NodeId make_group(Graph& graph, const std::vector<NodeId>& members) {
   const BodyId home = graph.node(last).body;
   const BodyId body = graph.add_body();
   std::vector<ValueId> outside, inside;
-  std::vector<std::pair<ValueId, ValueId>> map;
+  std::unordered_map<ValueId, ValueId> map;
   auto mapped = [&](ValueId v) {
-    for (auto [from, to] : map) {
-      if (from == v) return to;
-    }
+    if (auto it = map.find(v); it != map.end()) return it->second;
     const ValueInfo& info = graph.value(v);
     ValueId to = kNoValue;
     if (info.is_constant()) {
@@ -63,7 +61,7 @@ NodeId make_group(Graph& graph, const std::vector<NodeId>& members) {
     graph.value(to).has_elements = graph.value(v).has_elements;
     outside.push_back(v);
     inside.push_back(to);
-    map.emplace_back(v, to);
+    map[v] = to;
     return to;
   };
   for (NodeId m : members) {
@@ -79,7 +77,7 @@ NodeId make_group(Graph& graph, const std::vector<NodeId>& members) {
       const std::string name = graph.value(v).name;
       const Type type = graph.value(v).type;
       outputs.push_back(graph.add_value(body, name, type));
-      map.emplace_back(v, outputs.back());
+      map[v] = outputs.back();
     }
     const Op* op = graph.node(m).op;
     Attrs attrs = graph.node(m).attrs;
@@ -88,7 +86,7 @@ NodeId make_group(Graph& graph, const std::vector<NodeId>& members) {
     graph.node(copy).version = graph.node(m).version;
   }
   const ValueId result = graph.node(last).outputs[0];
-  graph.body(body).outputs = {graph.node(graph.body(body).nodes.back()).outputs[0]};
+  graph.set_outputs(body, {graph.node(graph.body(body).nodes.back()).outputs[0]});
 
   // Constants inside the body are copies that share memory; the group takes only what changes as its inputs,
   // and constants too, so that a provider sees every operand of the group in one list.
@@ -98,8 +96,7 @@ NodeId make_group(Graph& graph, const std::vector<NodeId>& members) {
   const std::string name = graph.node(members[0]).name;
   const NodeId group =
       graph.add_node(home, find_op("sx", "Group"), outside, std::move(attrs), size_t(1), last);
-  graph.body(body).owner = group;
-  graph.body(body).inputs = inside;
+  graph.set_body_inputs(body, inside);
   graph.node(group).name = name;
   const ValueId fused = graph.node(group).outputs[0];
   graph.value(fused).type = graph.value(result).type;

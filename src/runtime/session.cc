@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <unordered_map>
 
 #include "base/format.h"
 #include "base/thread_pool.h"
@@ -41,6 +42,7 @@ struct Session::State {
   std::shared_ptr<Compiled> shown;              // the newest of them, for explain and profile
   std::vector<std::shared_ptr<Compiled>> seen;  // those that callers were shown: they may hold references
   std::vector<ValueDesc> inputs, outputs;
+  std::unordered_map<std::string_view, size_t> input_at, output_at;  // by the names in those
   std::vector<std::string> rule_log;
 
   // Bindings are kept between runs so that a warm run allocates nothing.
@@ -109,6 +111,8 @@ Result<std::unique_ptr<Session>> Session::from_graph(Graph graph, SessionOptions
     state->inputs.push_back({compiled.value(v).name, compiled.value(v).type});
   for (ValueId v : compiled.main().outputs)
     state->outputs.push_back({compiled.value(v).name, compiled.value(v).type});
+  for (size_t i = 0; i < state->inputs.size(); ++i) state->input_at.try_emplace(state->inputs[i].name, i);
+  for (size_t i = 0; i < state->outputs.size(); ++i) state->output_at.try_emplace(state->outputs[i].name, i);
   return std::unique_ptr<Session>(new Session(std::move(state)));
 }
 
@@ -137,16 +141,15 @@ Status Session::State::choose_providers() {
 }
 
 Status Session::State::add_taps() {
+  std::unordered_map<std::string_view, ValueId> named;
+  for (ValueId v = 0; v < original.values() && !options.taps.empty(); ++v) {
+    if (original.value(v).body == kMainBody) named[original.value(v).name] = v;
+  }
   for (const std::string& name : options.taps) {
-    ValueId found = kNoValue;
-    for (ValueId v = 0; v < original.values(); ++v) {
-      if (original.value(v).name == name && original.value(v).body == kMainBody) found = v;
-    }
-    if (found == kNoValue)
+    const auto found = named.find(name);
+    if (found == named.end())
       return error(Code::not_found, "there is no value '{}' to tap in the main graph", name);
-    auto& outputs_now = original.body(kMainBody).outputs;
-    if (std::find(outputs_now.begin(), outputs_now.end(), found) == outputs_now.end())
-      outputs_now.push_back(found);
+    if (!original.is_main_output(found->second)) original.add_output(kMainBody, found->second);
   }
   return {};
 }
@@ -366,11 +369,10 @@ Status Session::run(std::span<const Value> inputs, std::span<Value> outputs, con
 
 namespace {
 
-Result<size_t> find_name(const std::vector<ValueDesc>& all, std::string_view name, const char* kind,
-                         const char* verb) {
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (all[i].name == name) return i;
-  }
+Result<size_t> find_name(const std::vector<ValueDesc>& all,
+                         const std::unordered_map<std::string_view, size_t>& index, std::string_view name,
+                         const char* kind, const char* verb) {
+  if (const auto it = index.find(name); it != index.end()) return it->second;
   std::string text;
   for (const ValueDesc& d : all) text += format("\n  {}  {}", d.name, to_string(d.type));
   return error(Code::invalid_argument, "there is no {} '{}'; the model {}{}", kind, name, verb, text);
@@ -379,11 +381,11 @@ Result<size_t> find_name(const std::vector<ValueDesc>& all, std::string_view nam
 }  // namespace
 
 Result<size_t> Session::input_index(std::string_view name) const {
-  return find_name(state_->inputs, name, "input", "takes");
+  return find_name(state_->inputs, state_->input_at, name, "input", "takes");
 }
 
 Result<size_t> Session::output_index(std::string_view name) const {
-  return find_name(state_->outputs, name, "output", "gives");
+  return find_name(state_->outputs, state_->output_at, name, "output", "gives");
 }
 
 Result<std::vector<Value>> Session::run(std::span<const NamedValue> feeds, std::span<const std::string> names,

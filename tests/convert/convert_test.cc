@@ -116,17 +116,64 @@ TEST_CASE("functions are inlined with their own opsets, attributes and defaults"
   CHECK(run(*g, {0, 3}) == std::vector<float>{2, 6});
 }
 
+TEST_CASE("functions that double at every level are refused by name before they are inlined") {
+  std::string text =
+      "<ir_version: 8, opset_import: [\"\" : 17, \"local\" : 1]>\n"
+      "g (float[N] x) => (float[N] y) { y = local.f40(x) }\n"
+      "<domain: \"local\", opset_import: [\"\" : 17]>\nf0 (x) => (y) { y = Neg(x) }\n";
+  for (int k = 1; k <= 40; ++k) {
+    text += format(
+        "<domain: \"local\", opset_import: [\"\" : 17, \"local\" : 1]>\n"
+        "f{} (x) => (y) {{ a = local.f{}(x)  y = local.f{}(a) }}\n",
+        k, k - 1, k - 1);
+  }
+  check_says(refusal(text), {"function 'local.f40'", "nodes", "200000"});
+}
+
+TEST_CASE("functions that are nested too deeply are refused, a long list of them is not") {
+  auto nested = [](int depth) {
+    std::string text = "<ir_version: 8, opset_import: [\"\" : 17, \"local\" : 1]>\n" +
+                       format("g (float[N] x) => (float[N] y) {{ y = local.f{}(x) }}\n", depth) +
+                       "<domain: \"local\", opset_import: [\"\" : 17]>\nf1 (x) => (y) { y = Neg(x) }\n";
+    for (int k = 2; k <= depth; ++k) {
+      text += format(
+          "<domain: \"local\", opset_import: [\"\" : 17, \"local\" : 1]>\n"
+          "f{} (x) => (y) {{ y = local.f{}(x) }}\n",
+          k, k - 1);
+    }
+    return text;
+  };
+  CHECK(graph_of(nested(64)).ok());
+  check_says(refusal(nested(65)), {"more than 64 deep", "function 'local.f"});
+  check_says(refusal(nested(5000)), {"more than 64 deep"});
+}
+
+TEST_CASE("the budget of inlined nodes leaves the file's own nodes alone") {
+  std::string text =
+      "<ir_version: 8, opset_import: [\"\" : 17, \"local\" : 1]>\n"
+      "g (float[N] x) => (float[N] y) {\n";
+  for (int k = 0; k < 20; ++k) text += format("v{} = local.twice({})\n", k, k ? format("v{}", k - 1) : "x");
+  text +=
+      "y = Neg(v19) }\n<domain: \"local\", opset_import: [\"\" : 17]>\n"
+      "twice (x) => (y) { y = Add(x, x) }\n";
+  ConvertOptions enough, few;
+  enough.most_inlined = 40;
+  few.most_inlined = 10;
+  CHECK(graph_of(text, enough).ok());
+  check_says(refusal(text, few), {"local.twice", "10"});
+}
+
 TEST_CASE("a function that calls itself is refused") {
   check_says(refusal(R"(<ir_version: 8, opset_import: ["" : 17, "f" : 1]>
     g (float[N] x) => (float[N] y) { y = f.again(x) }
     <domain: "f", opset_import: ["" : 17, "f" : 1]> again (a) => (b) { b = f.again(a) })"),
-             {"without end"});
+             {"function 'f.again' calls itself"});
   check_says(refusal(R"(<ir_version: 8, opset_import: ["" : 17, "f" : 1]>
     g (float[N] x) => (float[N] y) { y = f.again(x) }
     <domain: "f", opset_import: ["" : 17, "f" : 1]> again (a) => (b) { c = f.again(a)
       d = f.again(a)
       b = Add(c, d) })"),
-             {"without end"});
+             {"function 'f.again' calls itself"});
 }
 
 TEST_CASE("an initializer that is listed as an input is a constant unless asked otherwise") {

@@ -18,7 +18,7 @@ TEST_CASE("uses follow every edit") {
   Builder b(g, kMainBody);
   const ValueId x = g.add_input(kMainBody, "x", floats({2}));
   const ValueId a = b.op("Exp", {x}), y = b.op("Add", {a, a});
-  g.body(kMainBody).outputs = {y};
+  g.set_outputs(kMainBody, {y});
   CHECK(g.use_count(a) == 2);
   REQUIRE(g.verify().ok());
   g.replace_uses(a, x);
@@ -34,13 +34,77 @@ TEST_CASE("verify names what is broken") {
   Builder b(g, kMainBody);
   const ValueId x = g.add_input(kMainBody, "x", floats({2}));
   const ValueId a = b.op("Exp", {x}), y = b.op("Neg", {a});
-  g.body(kMainBody).outputs = {y};
-  std::swap(g.body(kMainBody).nodes[0], g.body(kMainBody).nodes[1]);
+  g.set_outputs(kMainBody, {y});
+  g.move_before(g.main().nodes.back(), g.main().nodes.front());
   const Status s = g.verify();
   REQUIRE(!s.ok());
   CHECK(s.message().find("not defined") != std::string::npos);
   REQUIRE(g.sort(kMainBody).ok());
   CHECK(g.verify().ok());
+}
+
+TEST_CASE("outputs of bodies are uses, and follow every edit") {
+  Graph g;
+  Builder b(g, kMainBody);
+  const ValueId x = g.add_input(kMainBody, "x", floats({2}));
+  const ValueId a = b.op("Exp", {x}), y = b.op("Neg", {a});
+  g.set_outputs(kMainBody, {a, y, a});
+  CHECK(g.use_count(a) == 3);
+  CHECK(g.is_main_output(a));
+  g.replace_uses(a, y);
+  CHECK(g.use_count(a) == 0);
+  CHECK(g.main().outputs == std::vector<ValueId>{y, y, y});
+  g.set_output(kMainBody, 1, x);
+  CHECK(g.main().outputs == std::vector<ValueId>{y, x, y});
+  CHECK(g.value(y).output_uses.size() == 2);
+  g.set_outputs(kMainBody, {x});
+  CHECK(!g.is_output(y));
+  CHECK(g.is_output(x));
+}
+
+TEST_CASE("nodes are put in and taken out anywhere, also while they are walked") {
+  Graph g;
+  Builder b(g, kMainBody);
+  ValueId v = g.add_input(kMainBody, "x", floats({2}));
+  const ValueId x = v;
+  for (int k = 0; k < 6; ++k) v = b.op("Exp", {v});
+  g.set_outputs(kMainBody, {v});
+  size_t walked = 0;
+  for (NodeId n : g.main().nodes) {
+    if (walked++ % 2 == 1) continue;
+    Builder(g, kMainBody, n).op("Neg", {x});
+    g.replace_uses(g.node(n).outputs[0], g.node(n).inputs[0]);
+    g.remove_node(n);
+  }
+  CHECK(walked == 6);
+  CHECK(g.main().nodes.size() == 6);
+  CHECK(g.remove_unused() == 3);
+  const std::vector<NodeId> left = g.main().nodes;
+  CHECK(left == std::vector<NodeId>{1, 3, 5});
+  CHECK(std::vector<NodeId>(g.main().nodes.rbegin(), g.main().nodes.rend()) == std::vector<NodeId>{5, 3, 1});
+  CHECK(g.next(1) == 3);
+  CHECK(g.next(5) == kNoNode);
+  CHECK(g.verify().ok());
+}
+
+TEST_CASE("a guard is kept once for each body, the stronger one wins") {
+  Graph g;
+  Builder b(g, kMainBody);
+  const ValueId x = g.add_input(kMainBody, "x", floats({2}));
+  b.op("Exp", {x});
+  const NodeId node = b.last();
+  const Dim n = g.pool().symbol("n"), m = g.pool().symbol("m");
+  g.add_guard({n, m, true, node, ""});
+  g.add_guard({m, n, true, node, ""});
+  CHECK(g.guards().size() == 1);
+  g.add_guard({n, m, false, node, ""});
+  CHECK(g.guards().size() == 2);
+  g.add_guard({n, m, true, node, ""});
+  CHECK(g.guards().size() == 2);
+  g.edit_guards([](const Guard& guard) { return guard.broadcast; });
+  CHECK(g.guards().size() == 1);
+  g.add_guard({n, m, false, node, ""});
+  CHECK(g.guards().size() == 2);
 }
 
 TEST_CASE("sort names a cycle") {
@@ -63,14 +127,14 @@ TEST_CASE("a value of a body cannot be read outside it") {
   const ValueId c = g.add_input(kMainBody, "c", Type::tensor(DType::boolean, Shape(std::vector<Dim>())));
   const BodyId yes = g.add_body(), no = g.add_body();
   const ValueId inner = Builder(g, yes).op("Exp", {x});
-  g.body(yes).outputs = {inner};
-  g.body(no).outputs = {Builder(g, no).op("Neg", {x})};
+  g.set_outputs(yes, {inner});
+  g.set_outputs(no, {Builder(g, no).op("Neg", {x})});
   const ValueId y = b.op("If", {c}, {{"then_branch", BodyRef{yes}}, {"else_branch", BodyRef{no}}});
-  g.body(kMainBody).outputs = {y};
+  g.set_outputs(kMainBody, {y});
   REQUIRE(b.status().ok());
   CHECK(g.verify().ok());
   CHECK(to_string(g.value(y).type) == "float32[2]");
-  g.body(kMainBody).outputs = {inner};
+  g.set_outputs(kMainBody, {inner});
   CHECK(!g.verify().ok());
 }
 
@@ -81,11 +145,11 @@ TEST_CASE("removing a node removes its bodies and frees what they used") {
   const ValueId c = g.add_input(kMainBody, "c", Type::tensor(DType::boolean, Shape(std::vector<Dim>())));
   const ValueId outer = b.op("Abs", {x});
   const BodyId yes = g.add_body(), no = g.add_body();
-  g.body(yes).outputs = {Builder(g, yes).op("Exp", {outer})};
-  g.body(no).outputs = {Builder(g, no).op("Neg", {outer})};
+  g.set_outputs(yes, {Builder(g, yes).op("Exp", {outer})});
+  g.set_outputs(no, {Builder(g, no).op("Neg", {outer})});
   b.op("If", {c}, {{"then_branch", BodyRef{yes}}, {"else_branch", BodyRef{no}}});
   const ValueId y = b.op("Sqrt", {x});
-  g.body(kMainBody).outputs = {y};
+  g.set_outputs(kMainBody, {y});
   CHECK(g.remove_unused() == 4);  // If, both branches' nodes, and Abs
   CHECK(g.verify().ok());
   CHECK(g.value(outer).uses.empty());

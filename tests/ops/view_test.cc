@@ -43,7 +43,7 @@ void look(const TableCase& c, bool turned, Looked& count) {
   REQUIRE(model.ok());
   const auto graph = to_graph(*model);
   if (!graph.ok() || graph->main().nodes.size() != 1) return;
-  const Node& node = graph->node(graph->main().nodes[0]);
+  const Node& node = graph->node(graph->main().nodes.front());
   if (!node.op->view) return;
   const Value* from = value_of(c, *graph, node.inputs[size_t(node.op->view_of)]);
   if (!from || !from->is_tensor()) return;

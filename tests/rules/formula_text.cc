@@ -31,7 +31,7 @@ class Parser {
       if (!at_end()) SX_TRY(expect(';'));
     }
     SX_TRY(b_.status());
-    g_.body(kMainBody).outputs.push_back(last_);
+    g_.add_output(kMainBody, last_);
     return {};
   }
 

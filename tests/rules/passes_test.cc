@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "graph/builder.h"
 #include "graph/evaluate.h"
 #include "passes/optimize.h"
@@ -27,7 +28,7 @@ struct Start {
   }
   void output(ValueId v, std::string name) {
     g.value(v).name = std::move(name);
-    g.body(kMainBody).outputs.push_back(v);
+    g.add_output(kMainBody, v);
   }
 };
 
@@ -59,6 +60,68 @@ TEST_CASE("a result much larger than its inputs is not folded") {
   s.output(s.b.op("Add", {s.b.op("ReduceMax", {s.x}), big}), "y");
   REQUIRE(passes::optimize(s.g).ok());
   CHECK(count(s.g, "ConstantOfShape") == 1);
+}
+
+TEST_CASE("an Einsum over many letters is left to the run") {
+  Start s;
+  std::string equation;
+  std::vector<ValueId> in;
+  for (char c = 'a'; c <= 'h'; ++c) {  // 100,000 to the eighth products for one number
+    equation += format("{}{}", equation.empty() ? "" : ",", c);
+    in.push_back(s.b.op("ConstantOfShape", {s.b.ints({100000})}));
+  }
+  s.output(s.b.op("Mul", {s.x, s.b.op("Einsum", in, {{"equation", equation + "->"}})}), "y");
+  REQUIRE(s.b.status().ok());
+  REQUIRE(passes::optimize(s.g).ok());
+  CHECK(count(s.g, "Einsum") == 1);
+  CHECK(count(s.g, "ConstantOfShape") == 0);
+
+  Start t;
+  const ValueId a = t.b.constant(Tensor::of<float>(DType::f32, {2, 2}, std::vector<float>{1, 2, 3, 4}));
+  const ValueId trace = t.b.op("Einsum", {a}, {{"equation", std::string("...ii->...")}});
+  t.output(t.b.op("Mul", {t.x, trace}), "y");
+  REQUIRE(passes::optimize(t.g).ok());
+  CHECK(count(t.g, "Einsum") == 0);
+}
+
+TEST_CASE("folds stay within their budgets of bytes, work and time") {
+  auto scaled = [](passes::OptimizeOptions options) {
+    Start s;
+    ValueId c = s.b.constant(Tensor::of<float>(DType::f32, {2, 3}, std::vector<float>(6, 1.5f)));
+    for (int k = 0; k < 100; ++k) c = s.b.op(k % 2 ? "Sin" : "Cos", {c});
+    s.output(s.b.op("Add", {s.x, c}), "y");
+    REQUIRE(passes::optimize(s.g, options).ok());
+    return count(s.g, "Sin") + count(s.g, "Cos");
+  };
+  CHECK(scaled({}) == 0);
+  CHECK(scaled({.fold_total = 240}) == 100 - (240 + 2 * 24) / 24);
+  CHECK(scaled({.fold_work = 120}) == 100 - (120 + 4 * 24) / 12);
+  CHECK(scaled({.fold_time = std::chrono::milliseconds(-1)}) == 100);
+}
+
+TEST_CASE("strings that double are not folded until memory ends") {
+  Start s;
+  ValueId text = s.b.constant(Tensor::of_strings({1}, {std::string(1000, 'a')}));
+  for (int k = 0; k < 40; ++k) text = s.b.op("StringConcat", {text, text});
+  s.output(text, "y");
+  REQUIRE(s.b.status().ok());
+  REQUIRE(passes::optimize(s.g).ok());
+  CHECK(count(s.g, "StringConcat") > 25);
+}
+
+TEST_CASE("nodes that differ in an attribute alone stay apart, whatever its kind") {
+  Start s;
+  ValueId sum = s.b.op("Exp", {s.x});
+  for (int64_t k : {0, 1, 0}) {
+    const ValueId a = s.b.op("LeakyRelu", {s.x}, {{"alpha", float(k)}});
+    const ValueId t = s.b.op("Transpose", {s.x}, {{"perm", std::vector<int64_t>{k, 1 - k}}});
+    sum = s.b.op("Add", {sum, s.b.op("Mul", {a, s.b.op("ReduceMax", {s.b.op("Exp", {t})})})});
+  }
+  s.output(sum, "y");
+  REQUIRE(s.b.status().ok());
+  REQUIRE(passes::optimize(s.g, {.without = {"drop_transpose"}}).ok());
+  CHECK(count(s.g, "LeakyRelu") == 2);
+  CHECK(count(s.g, "Transpose") == 2);
 }
 
 TEST_CASE("equal nodes are shared, outputs keep their names") {
@@ -96,8 +159,8 @@ TEST_CASE("the branch that is taken replaces its If") {
   Start s;
   const BodyId yes = s.g.add_body(), no = s.g.add_body();
   Builder in_yes(s.g, yes), in_no(s.g, no);
-  s.g.body(yes).outputs = {in_yes.op("Neg", {s.x})};
-  s.g.body(no).outputs = {in_no.op("Exp", {s.x})};
+  s.g.set_outputs(yes, {in_yes.op("Neg", {s.x})});
+  s.g.set_outputs(no, {in_no.op("Exp", {s.x})});
   const ValueId condition = s.b.constant(scalar_of(DType::boolean, 0));
   const ValueId y = s.b.op("If", {condition}, {{"then_branch", BodyRef{yes}}, {"else_branch", BodyRef{no}}});
   REQUIRE(s.b.status().ok());
