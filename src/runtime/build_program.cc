@@ -27,14 +27,13 @@ Result<std::unique_ptr<Program>> ProgramBuilder::build() {
   return std::move(program_);
 }
 
-void ProgramBuilder::walk_bodies(BodyId b, std::vector<bool>& inside, std::vector<BodyId>& all) const {
-  inside[b] = true;
+void ProgramBuilder::walk_bodies(BodyId b, std::vector<BodyId>& all) const {
   all.push_back(b);
   for (NodeId n : graph_.body(b).nodes) {
     for (const Attr& a : graph_.node(n).attrs.list()) {
-      if (auto* ref = std::get_if<BodyRef>(&a.value)) walk_bodies(ref->id, inside, all);
+      if (auto* ref = std::get_if<BodyRef>(&a.value)) walk_bodies(ref->id, all);
       if (auto* refs = std::get_if<std::vector<BodyRef>>(&a.value)) {
-        for (const BodyRef& r : *refs) walk_bodies(r.id, inside, all);
+        for (const BodyRef& r : *refs) walk_bodies(r.id, all);
       }
     }
   }
@@ -51,13 +50,13 @@ void ProgramBuilder::each_read(const std::vector<BodyId>& bodies, FunctionRef<vo
 
 void ProgramBuilder::find_captured() {
   if (body_ == kMainBody) return;
-  std::vector<bool> inside(graph_.bodies());
   std::vector<BodyId> all;
-  walk_bodies(body_, inside, all);
+  walk_bodies(body_, all);
+  const std::unordered_set<BodyId> inside(all.begin(), all.end());
+  std::unordered_set<ValueId> seen;
   auto look = [&](ValueId v) {
-    if (v == kNoValue || inside[graph_.value(v).body] || graph_.value(v).is_constant()) return;
-    auto& list = program_->captured_;
-    if (std::find(list.begin(), list.end(), v) == list.end()) list.push_back(v);
+    if (v == kNoValue || inside.contains(graph_.value(v).body) || graph_.value(v).is_constant()) return;
+    if (seen.insert(v).second) program_->captured_.push_back(v);
   };
   each_read(all, look);
 }
@@ -89,7 +88,7 @@ bool ProgramBuilder::is_done(ValueId v) const {
 }
 
 void ProgramBuilder::need(ValueId v) {
-  if (v != kNoValue) needed_[v] = true;
+  if (v != kNoValue) needed_.insert(v);
 }
 
 void ProgramBuilder::find_needed() {
@@ -118,10 +117,9 @@ bool ProgramBuilder::sized_at_start(const Node& node) const {
 }
 
 void ProgramBuilder::need_captured_by(NodeId n) {
-  std::vector<bool> inside(graph_.bodies());
   std::vector<BodyId> all;
   for (const Attr& a : graph_.node(n).attrs.list()) {
-    if (auto* ref = std::get_if<BodyRef>(&a.value)) walk_bodies(ref->id, inside, all);
+    if (auto* ref = std::get_if<BodyRef>(&a.value)) walk_bodies(ref->id, all);
   }
   each_read(all, [&](ValueId v) { need(v); });
 }
@@ -129,7 +127,7 @@ void ProgramBuilder::need_captured_by(NodeId n) {
 bool ProgramBuilder::skip(NodeId n) const {
   const Node& node = graph_.node(n);
   for (ValueId v : node.outputs) {
-    if (v != kNoValue && needed_[v] && !is_done(v)) return false;
+    if (v != kNoValue && needed_.contains(v) && !is_done(v)) return false;
   }
   return true;
 }
@@ -137,9 +135,7 @@ bool ProgramBuilder::skip(NodeId n) const {
 bool ProgramBuilder::can_write_output(SlotId root, SlotId output) const {
   const Slot& slot = program_->slots_[root];
   if (slot.kind != Slot::Kind::planned || slot.space != 0 || !slot.layout.plain()) return false;
-  for (size_t w : program_->output_writer_) {
-    if (w == root) return false;
-  }
+  if (written_outputs_.contains(root)) return false;
   // The output may be a view of the root, but only one that covers it in order.
   for (SlotId s = output; s != root; s = program_->slots_[s].alias_of) {
     if (!graph_.node(program_->slots_[s].view_node).op->view_keeps_order) return false;
@@ -150,9 +146,10 @@ bool ProgramBuilder::can_write_output(SlotId root, SlotId output) const {
 Status ProgramBuilder::add_outputs() {
   for (ValueId v : body().outputs) {
     SlotId s = in_space(input_slot(v), 0);
-    SlotId root = s;
-    while (program_->slots_[root].alias_of != kNoSlot) root = program_->slots_[root].alias_of;
-    program_->output_writer_.push_back(can_write_output(root, s) ? root : kNoSlot);
+    const SlotId root = program_->slots_[s].root;
+    const bool writes = can_write_output(root, s);
+    if (writes) written_outputs_.insert(root);
+    program_->output_writer_.push_back(writes ? root : kNoSlot);
     program_->outputs_.push_back(s);
   }
   return {};
@@ -173,16 +170,20 @@ void ProgramBuilder::find_lifetimes() {
   auto& slots = program_->slots_;
   auto& steps = program_->steps_;
   auto touch = [&](SlotId s, int step) {
-    for (; s != kNoSlot; s = slots[s].alias_of) {
-      if (slots[s].first < 0) slots[s].first = step;
-      slots[s].last = std::max(slots[s].last, step);
-    }
+    if (slots[s].first < 0) slots[s].first = step;
+    slots[s].last = std::max(slots[s].last, step);
   };
   for (size_t i = 0; i < steps.size(); ++i) {
     for (SlotId s : steps[i].in) touch(s, int(i));
     for (SlotId s : steps[i].out) touch(s, int(i));
   }
   for (SlotId s : program_->outputs_) touch(s, int(steps.size()));
+  for (SlotId s = SlotId(slots.size()); s-- > 0;) {  // a view comes after what it looks at
+    if (slots[s].alias_of == kNoSlot || slots[s].first < 0) continue;
+    Slot& seen = slots[slots[s].alias_of];
+    seen.first = seen.first < 0 ? slots[s].first : std::min(seen.first, slots[s].first);
+    seen.last = std::max(seen.last, slots[s].last);
+  }
   for (SlotId s = 0; s < slots.size(); ++s) {
     const bool held = slots[s].kind == Slot::Kind::late || slots[s].kind == Slot::Kind::value;
     if (held && slots[s].last >= 0 && size_t(slots[s].last) < steps.size())

@@ -21,8 +21,10 @@ Slot ProgramBuilder::describe_slot(ValueId v) const {
 }
 
 SlotId ProgramBuilder::add_slot(Slot slot) {
+  const SlotId id = SlotId(program_->slots_.size());
+  slot.root = id;
   program_->slots_.push_back(std::move(slot));
-  return SlotId(program_->slots_.size() - 1);
+  return id;
 }
 
 bool ProgramBuilder::may_alias(const Node& node) const {
@@ -37,28 +39,32 @@ bool ProgramBuilder::may_alias(const Node& node) const {
 }
 
 int ProgramBuilder::home_of(ValueId v) const {
-  const NodeId producer = graph_.value(v).producer;
-  if (producer == kNoNode || graph_.value(v).is_constant()) return 0;
-  const Node& node = graph_.node(producer);
-  if (node.op->control_flow) return 0;
-  return may_alias(node) ? home_of(node.inputs[size_t(node.op->view_of)])
-                         : space_of(placement_.provider(producer));
+  while (machine_.spaces.size() > 1) {  // otherwise all is the host's
+    const NodeId producer = graph_.value(v).producer;
+    if (producer == kNoNode || graph_.value(v).is_constant()) return 0;
+    const Node& node = graph_.node(producer);
+    if (node.op->control_flow) return 0;
+    if (!may_alias(node)) return space_of(placement_.provider(producer));
+    v = node.inputs[size_t(node.op->view_of)];
+  }
+  return 0;
 }
 
 bool ProgramBuilder::readers_take_strides(const Node& node) const {
-  const int home = home_of(node.inputs[size_t(node.op->view_of)]);
+  std::vector<int> spaces;  // of the readers
   for (ValueId v : node.outputs) {
     if (v == kNoValue || graph_.use_count(v) == 0) continue;
     if (graph_.use_count(v) != graph_.value(v).uses.size()) return false;  // a body's output
     if (!numeric(graph_.value(v).type) || !graph_.value(v).type.shape.known) return false;
     for (const Use& use : graph_.value(v).uses) {
-      if (space_of(placement_.provider(use.node)) != home) return false;
-      const Kernel* kernel = kernels_[use.node].get();
+      const Kernel* kernel = kernel_of(use.node);
       if (!kernel || use.input >= 64 || kernel->traits().values) return false;
       if (!((kernel->traits().strided_inputs >> use.input) & 1)) return false;
+      spaces.push_back(space_of(placement_.provider(use.node)));
     }
   }
-  return true;
+  const int home = home_of(node.inputs[size_t(node.op->view_of)]);
+  return std::all_of(spaces.begin(), spaces.end(), [&](int space) { return space == home; });
 }
 
 Result<std::unique_ptr<Kernel>> ProgramBuilder::compile(NodeId n, Provider* provider) {
@@ -95,13 +101,12 @@ SlotId ProgramBuilder::input_slot(ValueId v) {
     }
     return absent_;
   }
-  if (slot_of_[v] != kNoSlot) return slot_of_[v];
+  if (const SlotId known = slot_of(v); known != kNoSlot) return known;
   Slot slot = describe_slot(v);
   slot.kind = graph_.value(v).is_constant() ? Slot::Kind::constant : Slot::Kind::shape;
   if (!is_done(v) && missing_.empty()) missing_ = graph_.value(v).name;
   slot.layout = {};
-  slot_of_[v] = add_slot(std::move(slot));
-  return slot_of_[v];
+  return slot_of_[v] = add_slot(std::move(slot));
 }
 
 SlotId ProgramBuilder::output_slot(ValueId v, int space) {
@@ -112,17 +117,14 @@ SlotId ProgramBuilder::output_slot(ValueId v, int space) {
     const bool early = slot.rank_known && only_known(slot.dims, start_);
     slot.kind = early ? Slot::Kind::planned : Slot::Kind::late;
   }
-  slot_of_[v] = add_slot(std::move(slot));
-  return slot_of_[v];
+  return slot_of_[v] = add_slot(std::move(slot));
 }
 
 SlotId ProgramBuilder::in_space(SlotId s, int space) {
   const Slot& slot = program_->slots_[s];
   if (slot.space == space || slot.kind == Slot::Kind::absent) return s;
   const bool constant = slot.kind == Slot::Kind::constant && space != 0;  // copied once, below
-  for (auto& [key, mirror] : mirrors_) {
-    if (key.first == s && key.second == space) return mirror;
-  }
+  if (const auto it = mirrors_.find({s, space}); it != mirrors_.end()) return it->second;
   Slot copy = slot;
   copy.kind = slot.kind == Slot::Kind::late ? Slot::Kind::late : constant ? slot.kind : Slot::Kind::planned;
   copy.alias_of = kNoSlot;
@@ -130,7 +132,7 @@ SlotId ProgramBuilder::in_space(SlotId s, int space) {
   copy.space = space;
   const int from = slot.space;
   const SlotId mirror = add_slot(std::move(copy));
-  mirrors_.push_back({{s, space}, mirror});
+  mirrors_[{s, space}] = mirror;
   if (constant) return mirror;
   Step step;
   step.kind = Step::Kind::transfer;
@@ -153,8 +155,8 @@ int ProgramBuilder::space_of(const Provider* provider) const {
 Status ProgramBuilder::add_node(NodeId n) {
   const Node& node = graph_.node(n);
   if (node.op->control_flow) return add_control(n);
-  if (!kernels_[n] && may_alias(node)) return add_view(n);
-  if (!kernels_[n]) {
+  if (!kernel_of(n) && may_alias(node)) return add_view(n);
+  if (!kernel_of(n)) {
     SX_ASSIGN(kernels_[n], compile(n, placement_.provider(n)));
   }
   return add_kernel(n, placement_.provider(n));
@@ -222,8 +224,8 @@ Status ProgramBuilder::add_kernel(NodeId n, Provider* provider) {
 
 bool ProgramBuilder::touches_late(const Node& node) const {
   for (ValueId v : node.inputs) {
-    if (v != kNoValue && slot_of_[v] != kNoSlot && program_->slots_[slot_of_[v]].kind == Slot::Kind::late)
-      return true;
+    const SlotId s = v == kNoValue ? kNoSlot : slot_of(v);
+    if (s != kNoSlot && program_->slots_[s].kind == Slot::Kind::late) return true;
   }
   for (ValueId v : node.outputs) {
     if (v != kNoValue && !only_known(graph_.value(v).type.shape.dims, start_)) return true;
@@ -245,7 +247,7 @@ Status ProgramBuilder::add_view(NodeId n) {
   const SlotId from = input_slot(node.inputs[size_t(node.op->view_of)]);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     const ValueId v = node.outputs[i];
-    if (v == kNoValue || !needed_[v] || is_done(v)) continue;
+    if (v == kNoValue || !needed_.contains(v) || is_done(v)) continue;
     const Slot source = program_->slots_[from];
     const bool resolved = outputs_resolve(node) && source.kind != Slot::Kind::value;
     if (!resolved) {  // unknown rank or not a tensor: the record itself runs it
@@ -255,6 +257,7 @@ Status ProgramBuilder::add_view(NodeId n) {
     const SlotId s = output_slot(v, source.space);
     Slot& slot = program_->slots_[s];
     slot.alias_of = from;
+    slot.root = source.root;
     slot.view_node = n;
     slot.view_output = i;
     const bool late = slot.kind == Slot::Kind::late || is_late(from);
@@ -276,12 +279,8 @@ Status ProgramBuilder::add_view(NodeId n) {
   return {};
 }
 
-bool ProgramBuilder::is_late(SlotId s) const {
-  for (; s != kNoSlot; s = program_->slots_[s].alias_of) {
-    if (program_->slots_[s].kind == Slot::Kind::late) return true;
-  }
-  return false;
-}
+// A view of something late is late itself.
+bool ProgramBuilder::is_late(SlotId s) const { return program_->slots_[s].kind == Slot::Kind::late; }
 
 Status ProgramBuilder::add_control(NodeId n) {
   const Node& node = graph_.node(n);

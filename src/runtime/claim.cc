@@ -38,13 +38,14 @@ bool is_group_body(const Graph& graph, BodyId body) {
 
 int64_t estimate(Dim d) {
   if (d.is_constant()) return d.constant();
-  DimPool* pool = d.expr()->pool;
-  std::vector<int64_t> guess(pool->symbols());
-  for (uint32_t s = 0; s < guess.size(); ++s) {
+  const DimPool* pool = d.expr()->pool;
+  thread_local std::vector<int64_t> guess;  // only what `d` mentions is set
+  guess.resize(std::max(guess.size(), pool->symbols()));
+  each_symbol(d, [&](uint32_t s) {
     const std::string& name = pool->symbol_name(s);
     const bool batch = name.find("batch") != std::string::npos || name == "N" || name == "B" || name == "b";
     guess[s] = batch ? 1 : 128;
-  }
+  });
   int64_t v = 0;
   return evaluate(d, guess, v) && v > 0 ? v : 1;
 }

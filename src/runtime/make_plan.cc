@@ -2,9 +2,11 @@
 // Sizes, views and addresses for one set of dims.
 #include <algorithm>
 #include <cstring>
+#include <unordered_map>
 
 #include "base/format.h"
 #include "graph/op.h"
+#include "runtime/arena.h"
 #include "runtime/plan.h"
 #include "runtime/size_check.h"
 #include "runtime/symbols.h"
@@ -25,39 +27,6 @@ void store_integer(DType type, void* to, size_t index, int64_t v) {
     case DType::u16: static_cast<int16_t*>(to)[index] = int16_t(v); break;
     default: static_cast<int8_t*>(to)[index] = int8_t(v); break;
   }
-}
-
-// A stretch of arena memory that some steps need at the same time.
-struct Piece {
-  size_t bytes = 0;
-  int first = 0, last = 0;
-  int64_t offset = 0;
-};
-
-// Largest first, each at the lowest offset that is free while it lives.
-size_t pack(std::vector<Piece>& pieces) {
-  std::vector<size_t> order(pieces.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return pieces[a].bytes > pieces[b].bytes; });
-  std::vector<size_t> placed;  // sorted by offset
-  size_t total = 0;
-  for (size_t i : order) {
-    Piece& piece = pieces[i];
-    int64_t at = 0;
-    for (size_t other : placed) {
-      const Piece& p = pieces[other];
-      if (p.last < piece.first || p.first > piece.last) continue;
-      if (p.offset >= at + int64_t(piece.bytes)) break;
-      at = std::max(at, p.offset + int64_t(p.bytes));
-    }
-    piece.offset = at;
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), i,
-                                   [&](size_t a, size_t b) { return pieces[a].offset < pieces[b].offset; }),
-                  i);
-    total = std::max(total, size_t(at) + piece.bytes);
-  }
-  return total;
 }
 
 }  // namespace
@@ -220,22 +189,18 @@ struct Planner {
     return {};
   }
 
-  SlotId root_of(SlotId s) const {
-    while (slots()[s].alias_of != kNoSlot) s = slots()[s].alias_of;
-    return s;
-  }
+  SlotId root_of(SlotId s) const { return slots()[s].root; }
 
   // Which piece of the arena each planned root slot gets; outputs and inputs lie with the caller.
   void storage() {
     piece_of.assign(slots().size(), -1);
+    std::unordered_map<size_t, uint32_t> output_of;  // by slot
+    for (uint32_t o = 0; o < program.output_writer_.size(); ++o) output_of[program.output_writer_[o]] = o;
     for (SlotId i = 0; i < slots().size(); ++i) {
       const Slot& slot = slots()[i];
       if (slot.kind != Slot::Kind::planned || slot.alias_of != kNoSlot || slot.first < 0) continue;
-      size_t writer = program.output_writer_.size();
-      for (size_t o = 0; o < program.output_writer_.size(); ++o)
-        writer = program.output_writer_[o] == i ? o : writer;
-      if (writer < program.output_writer_.size()) {
-        plan.addresses[i] = {Address::Base::output, uint32_t(writer), 0};
+      if (const auto it = output_of.find(i); it != output_of.end()) {
+        plan.addresses[i] = {Address::Base::output, it->second, 0};
         continue;
       }
       piece_of[i] = int(pieces.size());
@@ -325,6 +290,8 @@ struct Planner {
   }
 
   void addresses() {
+    for (uint32_t i = 0; i < program.inputs_.size(); ++i)
+      plan.addresses[program.inputs_[i]] = {Address::Base::input, i, 0};
     for (SlotId i = 0; i < slots().size(); ++i) {
       const Slot& slot = slots()[i];
       Address& address = plan.addresses[i];
@@ -339,9 +306,6 @@ struct Planner {
         address = {Address::Base::arena, uint32_t(slot.space), pieces[size_t(piece_of[i])].offset};
       } else if (slot.kind == Slot::Kind::constant || slot.kind == Slot::Kind::shape) {
         address.base = Address::Base::fixed;
-      } else if (slot.kind == Slot::Kind::input) {
-        const auto it = std::find(program.inputs_.begin(), program.inputs_.end(), i);
-        address = {Address::Base::input, uint32_t(it - program.inputs_.begin()), 0};
       }
     }
   }

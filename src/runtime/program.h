@@ -41,6 +41,7 @@ struct Slot {
   bool rank_known = false;
   int space = 0;               // 0: the host
   SlotId alias_of = kNoSlot;   // this slot is a view of another
+  SlotId root = kNoSlot;       // itself, or the end of that chain
   NodeId view_node = kNoNode;  // by which operator
   size_t view_output = 0;
   void* device = nullptr;     // a constant's copy in a provider's memory; the program owns it

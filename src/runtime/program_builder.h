@@ -2,8 +2,11 @@
 // ProgramBuilder: from a placed graph to a program. Internal to build_program.cc (what comes in, what is
 // needed, what goes out) and build_steps.cc (kernels, slots and steps).
 #pragma once
+#include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -23,9 +26,6 @@ class ProgramBuilder {
         start_(known),
         program_(new Program) {
     start_.resize(graph_.pool().symbols());
-    slot_of_.assign(graph_.values(), kNoSlot);
-    needed_.assign(graph_.values(), false);
-    kernels_.resize(graph_.nodes());
     program_->machine_ = &machine;
     program_->body_ = body;
   }
@@ -33,10 +33,18 @@ class ProgramBuilder {
 
  private:
   const Body& body() const { return graph_.body(body_); }
+  SlotId slot_of(ValueId v) const {
+    const auto it = slot_of_.find(v);
+    return it == slot_of_.end() ? kNoSlot : it->second;
+  }
+  const Kernel* kernel_of(NodeId n) const {
+    const auto it = kernels_.find(n);
+    return it == kernels_.end() ? nullptr : it->second.get();
+  }
 
   // ---- what comes in
   // A body and those within it.
-  void walk_bodies(BodyId b, std::vector<bool>& inside, std::vector<BodyId>& all) const;
+  void walk_bodies(BodyId b, std::vector<BodyId>& all) const;
   void each_read(const std::vector<BodyId>& bodies, FunctionRef<void(ValueId)> visit) const;
   void find_captured();
   static bool numeric(const Type& type) { return type.is_tensor() && type.elem != DType::string; }
@@ -99,10 +107,12 @@ class ProgramBuilder {
   BodyId body_;
   std::vector<bool> start_, now_;  // symbols known when the program starts, and at the step being added
   std::unique_ptr<Program> program_;
-  std::vector<SlotId> slot_of_;
-  std::vector<bool> needed_;
-  std::vector<std::unique_ptr<Kernel>> kernels_;
-  std::vector<std::pair<std::pair<SlotId, int>, SlotId>> mirrors_;
+  // Of this body's nodes and the values they touch, which may be few of the graph's.
+  std::unordered_map<ValueId, SlotId> slot_of_;
+  std::unordered_set<ValueId> needed_;
+  std::unordered_map<NodeId, std::unique_ptr<Kernel>> kernels_;
+  std::map<std::pair<SlotId, int>, SlotId> mirrors_;
+  std::unordered_set<SlotId> written_outputs_;  // roots that lie in an output's memory
   SlotId absent_ = kNoSlot;
   std::string missing_;  // a value that is read but that no step makes
 };
