@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cstring>
 #include <random>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "base/format.h"
 #include "base/hash.h"
@@ -117,17 +119,11 @@ Result<Value> random_value(const ValueDesc& input, uint64_t seed,
 Result<std::vector<NamedValue>> gather_inputs(const std::vector<ValueDesc>& inputs,
                                               const InputSource& source) {
   std::vector<NamedValue> list;
+  std::unordered_map<std::string_view, const Type*> types;
+  for (const ValueDesc& d : inputs) types.try_emplace(d.name, &d.type);
   auto type_of_input = [&](const std::string& name) {
-    for (const ValueDesc& d : inputs) {
-      if (d.name == name) return d.type;
-    }
-    return Type();
-  };
-  auto have = [&](const std::string& name) {
-    for (const NamedValue& v : list) {
-      if (v.name == name) return true;
-    }
-    return false;
+    const auto it = types.find(name);
+    return it == types.end() ? Type() : *it->second;
   };
   for (const std::string& text : source.named) {
     SX_ASSIGN(auto parts, split_assignment(text));
@@ -142,8 +138,10 @@ Result<std::vector<NamedValue>> gather_inputs(const std::vector<ValueDesc>& inpu
     }
   }
   if (source.random) {
+    std::unordered_set<std::string> given;
+    for (const NamedValue& v : list) given.insert(v.name);
     for (const ValueDesc& d : inputs) {
-      if (have(d.name)) continue;
+      if (given.contains(d.name)) continue;
       SX_ASSIGN(Value v, random_value(d, source.seed, source.dims));
       list.push_back({d.name, std::move(v)});
     }
