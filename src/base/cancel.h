@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cancel: a flag and a deadline that long work looks at between steps. Chained: a child stops with its
-// parent.
+// Cancel: a flag and a deadline that long work looks at between steps and inside long ones. Chained: a child
+// stops with its parent.
 #pragma once
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <thread>
 
 #include "base/result.h"
 
@@ -19,27 +20,35 @@ class Cancel {
 
   void request() { requested_.store(true, std::memory_order_relaxed); }
   void set_deadline(Clock::time_point when) { deadline_ = when; }
-  void set_timeout(std::chrono::nanoseconds timeout) { deadline_ = Clock::now() + timeout; }
+  void set_timeout(std::chrono::nanoseconds timeout);
+  Status set_timeout_seconds(double seconds);  // as people give it; 0: none
 
   bool requested() const {
     return requested_.load(std::memory_order_relaxed) || (parent_ && parent_->requested());
   }
-  // check() asks `poll` about every 20 ms, on the thread that checks; true stops the work. For a door that
-  // has something of its own to look at, as Python has its signals.
+  // Asked about every 20 ms, on the thread that set it; true stops the work. For a door that has something of
+  // its own to look at, as Python has its signals.
   using Poll = bool (*)(void* context);
   void set_poll(Poll poll, void* context);
 
-  // Looks at the flag and, if one is set, at the clock.
+  // Looks at the flag and, if there is one, at the deadline; costs some nanoseconds. Once true it stays true,
+  // and check() says why.
+  bool stopped() const {
+    if (requested_.load(std::memory_order_relaxed) || expired_.load(std::memory_order_relaxed)) return true;
+    if ((deadline_ || poll_) && look()) return true;
+    return parent_ && parent_->stopped();
+  }
   Status check() const;
 
  private:
-  bool poll_now() const;
+  bool look() const;
 
   const Cancel* parent_ = nullptr;
-  mutable std::atomic<bool> requested_{false};
+  mutable std::atomic<bool> requested_{false}, expired_{false};
   Poll poll_ = nullptr;
   void* poll_context_ = nullptr;
-  mutable std::atomic<int64_t> next_poll_{0};
+  std::thread::id poll_thread_;
+  mutable Clock::time_point next_poll_;  // only the polling thread looks at it
   std::optional<Clock::time_point> deadline_;
 };
 
