@@ -4,7 +4,8 @@
 #include <memory>
 #include <unordered_map>
 
-#include "base/cancel.h"
+#include "base/contained.h"
+#include "base/task.h"
 #include "graph/builder.h"
 #include "graph/infer.h"
 #include "graph/op.h"
@@ -272,7 +273,15 @@ Result<Values> evaluate_op(const Op& op, const Attrs& attrs, std::span<const Val
   for (size_t i = 0; i < wanted.size(); ++i) e.set_wanted(i, wanted[i]);
   // Types of bodies follow from running them.
   if (op.infer && !op.control_flow) SX_TRY(prepare_outputs(op, attrs, e, options));
-  SX_TRY(op.eval(e));
+  Task task = current_task();
+  if (options.cancel) task.cancel = options.cancel;
+  const TaskScope scope(task);
+  const RefusalWatch watch;
+  Status evaluated = contained([&] { return op.eval(e); });
+  if (!watch.seen().ok() && evaluated.code() != Code::out_of_memory) return watch.seen();
+  SX_TRY(std::move(evaluated));
+  SX_TRY(check_stop());  // the engines leave a stopped evaluation half done
+  SX_TRY(check_memory());
   for (size_t i = 0; i < wanted.size(); ++i) {
     Value& v = e.results()[i];
     if (v.kind == Value::Kind::none && v.tensor.defined()) v.kind = Value::Kind::tensor;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/task.h"
 #include "graph/infer.h"
 #include "graph/op.h"
 
@@ -194,6 +195,7 @@ Status infer_body(Graph& graph, BodyId body) {
   const std::vector<NodeId> nodes = graph.body(body).nodes;
   const bool may_not_run = in_branch(graph, body);
   for (NodeId n : nodes) {
+    if (stop_requested()) return check_stop();
     Status status = infer_node(graph, n);
     if (!status.ok() && !may_not_run) return status;
   }

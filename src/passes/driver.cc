@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "base/format.h"
+#include "base/task.h"
 #include "graph/infer_graph.h"
 #include "graph/op.h"
 #include "passes/rule.h"
@@ -63,6 +64,7 @@ class Driver {
     while (!work_.empty() && applied < most) {
       const NodeId n = work_.pop();
       if (g_.node(n).removed) continue;
+      if (stop_requested()) return check_stop();
       SX_ASSIGN(const bool fired, try_rules(n));
       applied += fired;
     }
@@ -250,6 +252,7 @@ Status optimize(Graph& graph, const OptimizeOptions& options) {
     graph.edit_guards([&](const Guard& g) { return g.node == kNoNode || !graph.node(g.node).removed; });
     SX_TRY(infer_graph(graph));
   }
+  SX_TRY(check_stop());
   return graph.verify();
 }
 

@@ -2,6 +2,7 @@
 // Constant folding, by the operators' own evaluation.
 #include <algorithm>
 
+#include "base/task.h"
 #include "graph/evaluate.h"
 #include "graph/op.h"
 #include "passes/rule.h"
@@ -154,6 +155,7 @@ Result<size_t> Folder::run() {
     const std::vector<NodeId> nodes = g_.body(b).nodes;
     for (NodeId n : nodes) {
       if (g_.node(n).removed) continue;
+      SX_TRY(check_stop());
       bool folded = try_elements(n);
       if (!g_.node(n).removed) folded = try_node(n) || folded;
       changed += folded;

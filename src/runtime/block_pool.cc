@@ -3,6 +3,7 @@
 
 #include "base/format.h"
 #include "base/memory.h"
+#include "base/task.h"
 
 namespace sx {
 namespace {
@@ -16,11 +17,16 @@ size_t round_up(size_t bytes) {
 
 }  // namespace
 
-BlockPool::~BlockPool() { trim(); }
+BlockPool::BlockPool(std::shared_ptr<MemoryBudget> memory) : memory_(std::move(memory)) {
+  if (memory_) memory_->join(this);
+}
 
-Result<Block> BlockPool::take(size_t bytes) {
-  if (bytes > SIZE_MAX / 2) return error(Code::out_of_memory, "cannot allocate {} bytes", bytes);
-  const size_t wanted = round_up(bytes);
+BlockPool::~BlockPool() {
+  if (memory_) memory_->leave(this);
+  trim();
+}
+
+bool BlockPool::find_free(size_t wanted, Block& block) {
   std::lock_guard lock(mutex_);
   size_t best = free_.size();
   for (size_t i = 0; i < free_.size(); ++i) {
@@ -28,20 +34,29 @@ Result<Block> BlockPool::take(size_t bytes) {
     if (free_[i].bytes < wanted || free_[i].bytes > wanted * 4 + 65536) continue;
     if (best == free_.size() || free_[i].bytes < free_[best].bytes) best = i;
   }
-  if (best < free_.size()) {
-    const Block block = free_[best];
-    free_[best] = free_.back();
-    free_.pop_back();
-    return block;
-  }
-  Block block{nullptr, wanted};
-  if (space_) {
-    SX_ASSIGN(block.data, space_->allocate(wanted));
-  } else {
-    block.data = allocate_memory(wanted);
-    if (!block.data) return error(Code::out_of_memory, "cannot allocate {} bytes", wanted);
-  }
-  held_ += wanted;
+  if (best == free_.size()) return false;
+  block = free_[best];
+  free_[best] = free_.back();
+  free_.pop_back();
+  return true;
+}
+
+Result<void*> BlockPool::allocate(size_t bytes) {
+  if (space_) return space_->allocate(bytes);
+  if (memory_ && !memory_->take(bytes, current_task().memory_limit)) return memory_refused(bytes, {});
+  void* data = allocate_memory(bytes);
+  if (data) return data;
+  if (memory_) memory_->give(bytes);
+  return error(Code::out_of_memory, "the system has no {} to give", bytes_text(bytes));
+}
+
+Result<Block> BlockPool::take(size_t bytes) {
+  if (bytes > SIZE_MAX / 8) return memory_refused(bytes, {});
+  Block block{nullptr, round_up(bytes)};
+  if (find_free(block.bytes, block)) return block;
+  SX_ASSIGN(block.data, allocate(block.bytes));
+  std::lock_guard lock(mutex_);
+  held_ += block.bytes;
   free_.reserve(free_.capacity() > free_.size() + 8 ? 0 : free_.size() * 2 + 16);
   return block;
 }
@@ -65,6 +80,7 @@ void BlockPool::trim() {
       space_->release(block.data);
     } else {
       free_memory(block.data, block.bytes);
+      if (memory_) memory_->give(block.bytes);
     }
   }
   free_.clear();

@@ -3,9 +3,11 @@
 // whose size is known only during a run come from here.
 #pragma once
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <vector>
 
+#include "base/memory_budget.h"
 #include "base/result.h"
 #include "runtime/provider.h"
 
@@ -17,9 +19,11 @@ struct Block {
   explicit operator bool() const { return data != nullptr; }
 };
 
-class BlockPool {
+class BlockPool final : private MemoryKeeper {
  public:
-  explicit BlockPool(MemorySpace* space = nullptr) : space_(space) {}  // null: host memory
+  // Host memory, counted in `memory`, to which free blocks go back when it runs short.
+  explicit BlockPool(std::shared_ptr<MemoryBudget> memory);
+  explicit BlockPool(MemorySpace* space) : space_(space) {}
   ~BlockPool();
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;
@@ -30,7 +34,12 @@ class BlockPool {
   void trim();                // releases every free block
 
  private:
-  MemorySpace* space_;
+  bool find_free(size_t wanted, Block& block);
+  Result<void*> allocate(size_t bytes);
+  void release_kept() override { trim(); }
+
+  MemorySpace* space_ = nullptr;
+  std::shared_ptr<MemoryBudget> memory_;
   mutable std::mutex mutex_;
   std::vector<Block> free_;
   size_t held_ = 0;

@@ -24,7 +24,7 @@ Result<std::unique_ptr<Compiled>> compile_graph(Graph graph, const CompileSettin
   machine.most_plans = settings.most_plans;
   machine.profile = settings.profile;
   machine.planning = settings.planning;
-  machine.pools.push_back(std::make_unique<BlockPool>());
+  machine.pools.push_back(std::make_unique<BlockPool>(settings.memory));
   machine.spaces.push_back(nullptr);
   for (Provider* p : c->placement.providers) {
     if (!p->memory()) continue;

@@ -26,6 +26,7 @@ struct CompileSettings {
   size_t most_plans = 16;
   bool profile = false;
   std::mutex* planning = nullptr;  // held while new symbolic dims may be made
+  std::shared_ptr<MemoryBudget> memory;
 };
 
 Result<std::unique_ptr<Compiled>> compile_graph(Graph graph, const CompileSettings& settings);

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/format.h"
+#include "base/task.h"
 #include "graph/op.h"
 #include "runtime/arena.h"
 #include "runtime/plan.h"
@@ -86,6 +87,11 @@ struct Planner {
         return error(Code::internal, "'{}' is {}{}: layout {} has room for {} bytes, expected at least {}",
                      graph.value(slot.value).name, dtype_name(view.type), to_string(view.dims),
                      to_string(view.layout), program.bytes_of(view), bytes);
+      }
+      if (slot.alias_of == kNoSlot && program.bytes_of(view) > memory_limit()) {
+        return memory_refused(program.bytes_of(view),
+                              format("{}{}", dtype_name(view.type), to_string(view.dims)))
+            .in(describe(graph, graph.value(slot.value).producer));
       }
     }
     return {};
@@ -327,7 +333,8 @@ Status Program::prepare_step(const Step& step, ViewList in, ViewList out, Planne
   planned.instead = nullptr;
   if (prepared.ok()) {
     planned.prepared = std::move(prepared).value();
-    return {};
+    if (stop_requested()) SX_TRY(check_stop());  // it may be half done
+    return scratch_fits(planned.needs, machine_->parallel->width());
   }
   // What a kernel finds that it cannot do is done by the last provider, if it can reach the operands.
   Provider* last = machine_->placement->providers.back();

@@ -9,6 +9,7 @@
 #include "base/cancel.h"
 #include "base/log.h"
 #include "base/mapped_file.h"
+#include "base/memory_budget.h"
 
 namespace sx {
 
@@ -26,10 +27,17 @@ struct SessionOptions {
   bool profile = false;
   Log log;
   std::shared_ptr<WeightStore> weights;  // share packed weights with other sessions
+  size_t memory_limit = 0;               // bytes that the session may hold; 0: what the machine has
+  std::shared_ptr<MemoryBudget> memory;  // an account shared with other sessions, with its own limit
+  const Cancel* cancel = nullptr;        // stops the loading
 };
+
+// The account of a session with these options.
+std::shared_ptr<MemoryBudget> budget_of(const SessionOptions& options);
 
 struct RunOptions {
   const Cancel* cancel = nullptr;
+  size_t memory_limit = 0;  // bytes that the session may hold while this run asks for more; 0: the session's
 };
 
 }  // namespace sx

@@ -38,6 +38,9 @@ struct Plan {
   std::vector<std::unique_ptr<Frame>> frames;  // not in use
 };
 
+// Whether the memory limit allows what a kernel wants for itself.
+Status scratch_fits(const Needs& needs, size_t workers);
+
 // Notes that a provider failed, unless the error is the caller's or the caller's wish.
 void blame(Provider* provider, const Status& status, Provider** failed);
 

@@ -134,6 +134,7 @@ class Program {
   Status run_copy(Frame& frame, size_t index);
   Status run_transfer(Frame& frame, size_t index);
   Status resolve_late(Frame& frame, size_t index);
+  Result<Block> take_for(const View& view);
   Status finish_outputs(Frame& frame, const RunRequest& request);
   Result<std::vector<Value>> run_child(Frame& frame, const RunRequest& request, Program& child,
                                        std::span<const Value> inputs, std::span<const SlotId> captured);

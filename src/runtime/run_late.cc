@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/task.h"
 #include "graph/evaluate.h"
 #include "graph/op.h"
 #include "runtime/copy_view.h"
@@ -60,20 +61,30 @@ Status size_late(const Slot& slot, std::span<const int64_t> symbols, View& view)
   view.type = slot.type;
   view.layout = slot.layout;
   view.dims.resize(slot.dims.size());
-  int64_t count = 0;
-  size_t bytes = 0;
   for (size_t k = 0; k < slot.dims.size(); ++k) {
     if (!evaluate(slot.dims[k], symbols, view.dims[k]) || view.dims[k] < 0) {
       return error(Code::invalid_argument, "the size {} does not work out for these inputs",
                    to_string(slot.dims[k]));
     }
   }
-  if (element_count(view.dims, count) && dtype_bytes(view.type, uint64_t(count), bytes)) return {};
-  return error(Code::invalid_argument, "a result would be {}{}: too large", dtype_name(view.type),
-               to_string(view.dims));
+  return {};
 }
 
 }  // namespace
+
+// Memory for a value whose sizes were just learnt.
+Result<Block> Program::take_for(const View& view) {
+  int64_t count = 0;
+  size_t bytes = 0;
+  const bool sized = element_count(view.dims, count) && dtype_bytes(view.type, uint64_t(count), bytes);
+  if (sized) bytes = bytes_of(view);
+  if (sized && bytes <= memory_limit()) {
+    auto block = machine_->pools[0]->take(bytes);
+    if (block.ok() || block.status().code() != Code::out_of_memory) return block;
+  }
+  return memory_refused(sized ? bytes : SIZE_MAX,
+                        format("{}{}", dtype_name(view.type), to_string(view.dims)));
+}
 
 Status Program::resolve_late(Frame& frame, size_t index) {
   Step& step = steps_[index];
@@ -86,15 +97,15 @@ Status Program::resolve_late(Frame& frame, size_t index) {
   for (SlotId s : step.out) {
     if (slots_[s].kind != Slot::Kind::late) continue;
     machine_->pools[0]->give(std::exchange(frame.blocks[s], {}));
-    SX_ASSIGN(frame.blocks[s], machine_->pools[0]->take(bytes_of(frame.views[s])));
+    SX_ASSIGN(frame.blocks[s], take_for(frame.views[s]));
     frame.views[s].data = frame.blocks[s].data;
   }
   PlannedStep& late = frame.late_steps[index];
   if (!seen) {
+    frame.late_dims[index].clear();
     SX_TRY(prepare_step(step, in, out, late));
     late.worker_stride = aligned(late.needs.scratch_per_worker);
     late.worker_scratch = int64_t(aligned(late.needs.scratch));
-    frame.late_dims[index].clear();
     for (const View* v : in) frame.late_dims[index].push_back(v->dims);
     for (const View* v : out) frame.late_dims[index].push_back(v->dims);
   }
@@ -182,6 +193,7 @@ Status Program::run_values(Frame& frame, const RunRequest& request, size_t index
   }
   RunContext context{*machine_->parallel, request.cancel, nullptr, nullptr, 0, nullptr};
   SX_TRY(kernel.run_values(in, out, context));
+  SX_TRY(check_memory());
   for (size_t i = 0; i < out.size(); ++i) {
     const Slot& slot = slots_[step.out[i]];
     const std::string& name = slot.value == kNoValue ? step.label : machine_->graph->value(slot.value).name;

@@ -4,7 +4,9 @@
 #include <chrono>
 #include <cstring>
 
+#include "base/contained.h"
 #include "base/format.h"
+#include "base/task.h"
 #include "runtime/copy_view.h"
 #include "runtime/plan.h"
 
@@ -49,9 +51,17 @@ Program::~Program() {
 }
 
 void blame(Provider* provider, const Status& status, Provider** failed) {
+  const bool own_memory = provider && provider->memory();
   const bool callers = status.code() == Code::invalid_argument || status.code() == Code::cancelled ||
-                       status.code() == Code::deadline;
+                       status.code() == Code::deadline ||
+                       (status.code() == Code::out_of_memory && !own_memory);
   if (failed && !*failed && !callers) *failed = provider;
+}
+
+Status scratch_fits(const Needs& needs, size_t workers) {
+  const size_t limit = memory_limit(), each = needs.scratch_per_worker;
+  if (needs.scratch <= limit && each <= (limit - needs.scratch) / std::max<size_t>(workers, 1)) return {};
+  return memory_refused(std::max(needs.scratch, each), "scratch memory");
 }
 
 Result<std::shared_ptr<Plan>> Program::find_plan(const RunRequest& request) {
@@ -64,6 +74,7 @@ Result<std::shared_ptr<Plan>> Program::find_plan(const RunRequest& request) {
     }
   }
   SX_ASSIGN(std::shared_ptr<Plan> plan, make_plan(request));
+  if (stop_requested()) SX_TRY(check_stop());  // it may be half done
   for (const Binding& b : request.inputs) append_dims(plan->key, b);
   for (uint32_t s : outer_symbols_) plan->key.push_back(s < request.symbols.size() ? request.symbols[s] : -1);
   std::lock_guard lock(mutex_);
@@ -97,6 +108,7 @@ namespace {
 
 // The frame of one run: taken from the plan, with arenas from the pools; given back however the run ends.
 struct FrameLease {
+  const Program& program;
   Machine& machine;
   std::shared_ptr<Plan> plan;
   std::unique_ptr<Frame> frame;
@@ -115,7 +127,7 @@ struct FrameLease {
       auto block = machine.pools[i]->take(plan->arena_bytes[i]);
       if (!block.ok()) {
         if (i != 0) blame(machine.spaces[i], block.status(), failed);
-        return std::move(block).status();
+        return std::move(block).status().in(largest_in_arena(i));
       }
       frame->arenas[i] = *block;
       if (std::exchange(frame->arena_was[i], block->data) == block->data) continue;
@@ -126,6 +138,21 @@ struct FrameLease {
       }
     }
     return {};
+  }
+  // Who is to blame for an arena that cannot be had.
+  std::string largest_in_arena(size_t space) const {
+    size_t most = 0;
+    NodeId node = kNoNode;
+    for (SlotId s = 0; s < plan->views.size(); ++s) {
+      const Slot& slot = program.slots()[s];
+      const bool here = plan->addresses[s].base == Address::Base::arena && plan->addresses[s].index == space;
+      if (!here || slot.alias_of != kNoSlot || contiguous_bytes(plan->views[s]) <= most) continue;
+      most = contiguous_bytes(plan->views[s]);
+      node = machine.graph->value(slot.value).producer;
+    }
+    return node == kNoNode
+               ? "values between nodes"
+               : format("values between nodes, the largest from {}", describe(*machine.graph, node));
   }
 };
 
@@ -142,7 +169,7 @@ Status Program::run(const RunRequest& request) {
     }
   }
   if (!frame) frame = std::make_unique<Frame>(*this, *plan);
-  FrameLease lease{*machine_, std::move(plan), std::move(frame)};
+  FrameLease lease{*this, *machine_, std::move(plan), std::move(frame)};
   SX_TRY(lease.take_arenas(request.failed));
   Status status = walk(*lease.frame, request);
   if (!status.ok()) {
@@ -184,7 +211,7 @@ Status Program::walk(Frame& frame, const RunRequest& request) {
   for (size_t k = 0; k < steps_.size(); ++k) {
     if (request.cancel) SX_TRY(request.cancel->check());
     const uint64_t start = profile ? now_ns() : 0;
-    if (Status s = run_step(frame, request, k); !s.ok()) {
+    if (Status s = contained([&] { return run_step(frame, request, k); }); !s.ok()) {
       blame(steps_[k].provider, s, request.failed);
       return steps_[k].node == kNoNode ? std::move(s)
                                        : std::move(s).in(describe(*machine_->graph, steps_[k].node));
@@ -199,7 +226,9 @@ Status Program::walk(Frame& frame, const RunRequest& request) {
       if (slots_[s].kind != Slot::Kind::input) frame.values[s] = Value();
     }
   }
-  return finish_outputs(frame, request);
+  if (request.cancel) SX_TRY(request.cancel->check());  // the last step may have stopped half done
+  SX_TRY(finish_outputs(frame, request));
+  return stop_requested() ? check_stop() : Status();
 }
 
 Status Program::run_step(Frame& frame, const RunRequest& request, size_t index) {

@@ -5,7 +5,9 @@
 #include <atomic>
 #include <unordered_map>
 
+#include "base/contained.h"
 #include "base/format.h"
+#include "base/task.h"
 #include "base/thread_pool.h"
 #include "convert/convert.h"
 #include "graph/infer_graph.h"
@@ -25,6 +27,7 @@ struct Session::State {
   std::vector<Provider*> providers;  // chosen, best first; the last takes everything
   std::unique_ptr<ThreadPool> threads;
   std::shared_ptr<WeightStore> weights;
+  std::shared_ptr<MemoryBudget> memory;
   Graph original;  // after rules, before placement: what a program without a provider starts from
   // The last one is in use. Those before it contain a provider that failed; other threads may still be in
   // them, and callers may hold references to their graphs.
@@ -52,6 +55,7 @@ struct Session::State {
   std::mutex mutex;
   std::vector<std::unique_ptr<Bindings>> free_bindings;
 
+  void start_threads();
   Status choose_providers();
   Status add_taps();
   Status fix_dims();
@@ -71,26 +75,60 @@ struct Session::State {
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Session::~Session() = default;
 
+std::shared_ptr<MemoryBudget> budget_of(const SessionOptions& options) {
+  if (options.memory) return options.memory;
+  return std::make_shared<MemoryBudget>(options.memory_limit ? options.memory_limit : machine_memory());
+}
+
+namespace {
+
+using Loaded = Result<std::unique_ptr<Session>>;
+
+// Loading takes its memory from the session's account and ends when it is asked to.
+template <class F>
+Loaded loading(SessionOptions& options, F&& f) {
+  options.memory = budget_of(options);
+  const TaskScope scope({options.memory.get(), SIZE_MAX, options.cancel});
+  return contained([&]() -> Loaded {
+    auto session = f();
+    SX_TRY(check_stop());
+    return session;
+  });
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Session>> Session::load(const std::string& path, SessionOptions options) {
-  SX_ASSIGN(auto model, onnx::read_model(path, {.load = options.load}));
-  auto graph = to_graph(*model, {.log = options.log});
-  if (!graph.ok()) return std::move(graph).status().in(path);
-  model.reset();  // its messages; constants keep the file
-  auto session = from_graph(std::move(graph).value(), std::move(options));
-  return std::move(session).in(path);
+  return loading(options, [&]() -> Loaded {
+    SX_ASSIGN(auto model, onnx::read_model(path, {.load = options.load}));
+    auto graph = to_graph(*model, {.log = options.log});
+    if (!graph.ok()) return std::move(graph).status().in(path);
+    model.reset();  // its messages; constants keep the file
+    auto session = from_graph(std::move(graph).value(), options);
+    return std::move(session).in(path);
+  });
 }
 
 Result<std::unique_ptr<Session>> Session::from_bytes(const void* data, size_t size, SessionOptions options) {
-  SX_ASSIGN(auto model, onnx::read_model(MappedFile::from_bytes("model", data, size), "", {}));
-  SX_ASSIGN(Graph graph, to_graph(*model, {.log = options.log}));
-  model.reset();
-  return from_graph(std::move(graph), std::move(options));
+  return loading(options, [&]() -> Loaded {
+    SX_ASSIGN(auto model, onnx::read_model(MappedFile::from_bytes("model", data, size), "", {}));
+    SX_ASSIGN(Graph graph, to_graph(*model, {.log = options.log}));
+    model.reset();
+    return from_graph(std::move(graph), options);
+  });
 }
 
 Result<std::unique_ptr<Session>> Session::from_graph(Graph graph, SessionOptions options) {
+  return loading(options, [&] { return make(std::move(graph), std::move(options)); });
+}
+
+Result<std::unique_ptr<Session>> Session::make(Graph graph, SessionOptions options) {
+  if (options.most_plans == 0) return Status(Code::invalid_argument, "most_plans is 0, expected 1 or more");
   auto state = std::make_unique<State>();
+  state->memory = options.memory;
   state->options = std::move(options);
-  state->threads = std::make_unique<ThreadPool>(state->options.threads);
+  state->options.cancel = nullptr;  // of the loading alone
+  state->start_threads();
   state->weights = state->options.weights ? state->options.weights : std::make_shared<WeightStore>();
   state->original = std::move(graph);
   SX_TRY(state->choose_providers());
@@ -104,7 +142,8 @@ Result<std::unique_ptr<Session>> Session::from_graph(Graph graph, SessionOptions
                      state->threads.get(),
                      state->options.most_plans,
                      state->options.profile,
-                     &state->planning};
+                     &state->planning,
+                     state->memory};
   SX_TRY(state->compile(state->providers));
   const Graph& compiled = state->current.load()->graph;
   for (ValueId v : compiled.main().inputs)
@@ -114,6 +153,14 @@ Result<std::unique_ptr<Session>> Session::from_graph(Graph graph, SessionOptions
   for (size_t i = 0; i < state->inputs.size(); ++i) state->input_at.try_emplace(state->inputs[i].name, i);
   for (size_t i = 0; i < state->outputs.size(); ++i) state->output_at.try_emplace(state->outputs[i].name, i);
   return std::unique_ptr<Session>(new Session(std::move(state)));
+}
+
+void Session::State::start_threads() {
+  threads = std::make_unique<ThreadPool>(options.threads);
+  if (options.threads <= threads->width()) return;
+  options.log(LogLevel::warn,
+              format("{} threads were asked for, {} work: {}", options.threads, threads->width(),
+                     threads->width() < most_threads() ? "the system gives no more" : "more would not help"));
 }
 
 Status Session::State::choose_providers() {
@@ -218,7 +265,9 @@ std::shared_ptr<Compiled> Session::State::specialised(std::span<const Value> in)
   if (Status s = work(); !s.ok()) {
     made.compiled = nullptr;
     options.log(LogLevel::info, format("not specialised for these sizes: {}", s.to_string()));
+    if (s.code() == Code::out_of_memory) return nullptr;  // another run may have more
   }
+  if (stop_requested()) return nullptr;  // it may be half done
   if (special.size() >= std::max<size_t>(options.most_plans, 1)) special.erase(special.begin());
   special.push_back(std::move(made));
   if (special.back().compiled) shown = special.back().compiled;
@@ -301,8 +350,9 @@ Status Session::State::allocate_outputs(const Compiled& c, const Plan& plan, std
                    dtype_name(v.tensor.type()), to_string(v.tensor.dims()));
     }
     if (!sized) continue;
-    SX_ASSIGN(Tensor t, Tensor::allocate(planned.type, planned.dims));
-    v = Value(std::move(t));
+    auto t = Tensor::allocate(planned.type, planned.dims);
+    if (!t.ok()) return std::move(t).status().in(format("output '{}'", outputs[i].name));
+    v = Value(std::move(t).value());
     out[i].view = view_of_mutable(v.tensor);
   }
   return {};
@@ -331,8 +381,9 @@ Status Session::State::run_once(Compiled& c, std::span<const Value> in, std::spa
   SX_ASSIGN(auto plan, c.program->plan_for(request));
   SX_TRY(allocate_outputs(c, *plan, out, bindings.out));
   SX_TRY(c.program->run(request));
-  for (size_t i = 0; i < out.size(); ++i) SX_TRY(take_output(c, bindings.out[i], out[i]));
-  return {};
+  for (size_t i = 0; i < out.size(); ++i)
+    SX_TRY(take_output(c, bindings.out[i], out[i]).in(format("output '{}'", outputs[i].name)));
+  return stop_requested() ? check_stop() : Status();
 }
 
 Status Session::run(std::span<const Value> inputs, std::span<Value> outputs, const RunOptions& run) {
@@ -342,6 +393,7 @@ Status Session::run(std::span<const Value> inputs, std::span<Value> outputs, con
                  s.outputs.size(), inputs.size(), outputs.size());
   }
   SX_TRY(s.check_given(inputs));
+  const TaskScope scope({s.memory.get(), run.memory_limit ? run.memory_limit : SIZE_MAX, run.cancel});
   std::unique_ptr<State::Bindings> bindings;
   {
     std::lock_guard lock(s.mutex);
@@ -354,8 +406,10 @@ Status Session::run(std::span<const Value> inputs, std::span<Value> outputs, con
   Status status;
   for (Provider* failed = nullptr;; failed = nullptr) {
     Compiled& c = *s.current.load(std::memory_order_acquire);
-    const std::shared_ptr<Compiled> special = s.sizes_decide ? s.specialised(inputs) : nullptr;
-    status = s.run_once(special ? *special : c, inputs, outputs, *bindings, run, &failed);
+    status = contained([&] {
+      const std::shared_ptr<Compiled> special = s.sizes_decide ? s.specialised(inputs) : nullptr;
+      return s.run_once(special ? *special : c, inputs, outputs, *bindings, run, &failed);
+    });
     if (status.ok() || !failed) break;
     if (Status left = s.leave_out(c, failed, status); !left.ok()) {
       status = std::move(left);
@@ -410,6 +464,7 @@ Result<std::vector<Value>> Session::run(std::span<const NamedValue> feeds, std::
 Result<std::shared_ptr<const Plan>> Session::plan(std::span<const Value> inputs) {
   std::vector<Binding> in(state_->inputs.size()), out(state_->outputs.size());
   if (inputs.size() != in.size()) return Status(Code::invalid_argument, "one value for each input is needed");
+  const TaskScope scope({state_->memory.get(), SIZE_MAX, nullptr});
   for (size_t i = 0; i < in.size(); ++i) SX_TRY(state_->bind_input(i, inputs[i], in[i]));
   const std::shared_ptr<Compiled> special = state_->sizes_decide ? state_->specialised(inputs) : nullptr;
   return (special ? *special : *state_->current.load()).program->plan_for({in, out, nullptr, {}});

@@ -60,6 +60,7 @@ class Session {
 
  private:
   struct State;
+  static Result<std::unique_ptr<Session>> make(Graph graph, SessionOptions options);
   explicit Session(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

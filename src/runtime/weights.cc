@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "base/mapped_file.h"
+#include "base/task.h"
 
 namespace sx {
 
@@ -31,6 +32,7 @@ Result<std::shared_ptr<const Buffer>> WeightStore::pack(const Tensor& source, co
   if (file) SX_TRY(file->check_unchanged());
   SX_ASSIGN(std::shared_ptr<Buffer> buffer, Buffer::allocate(bytes));
   SX_TRY(fill(source.data(), buffer->mutable_data()));
+  SX_TRY(check_stop());  // what is half packed must not be shared
   // Who reads the source after all gets its pages from the file again.
   if (file)
     file->release(size_t(static_cast<const uint8_t*>(source.data()) - file->bytes().data()), source.bytes());

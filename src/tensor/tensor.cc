@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tensor/tensor.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/format.h"
+#include "base/task.h"
 
 namespace sx {
 namespace {
@@ -13,8 +15,8 @@ Status sizes_of(DType type, const Dims& dims, int64_t& count, size_t& bytes) {
     return error(Code::invalid_argument, "dims {} are negative or too large", to_string(dims));
   }
   if (type == DType::string) {
-    bytes = size_t(count) * sizeof(std::string);
-    return {};
+    if (!__builtin_mul_overflow(size_t(count), sizeof(std::string), &bytes)) return {};
+    return memory_refused(SIZE_MAX, format("string{}", to_string(dims)));
   }
   if (!dtype_bytes(type, uint64_t(count), bytes)) {
     return error(Code::invalid_argument, "{}{} needs more bytes than an address can hold", dtype_name(type),
@@ -31,10 +33,16 @@ Result<Tensor> Tensor::allocate(DType type, Dims dims) {
   SX_TRY(sizes_of(type, dims, t.count_, t.bytes_));
   t.type_ = type;
   t.dims_ = std::move(dims);
+  auto refused = [&] {
+    return memory_refused(t.bytes_, format("{}{}", dtype_name(type), to_string(t.dims_)));
+  };
   if (type == DType::string) {
     t.buffer_ = Buffer::strings(size_t(t.count_));
+    if (!t.buffer_) return refused();
   } else {
-    SX_ASSIGN(t.buffer_, Buffer::allocate(t.bytes_));
+    auto buffer = Buffer::allocate(t.bytes_);
+    if (!buffer.ok()) return refused();
+    t.buffer_ = std::move(buffer).value();
     // The unused bits of a sub-byte type's last byte are zero, so that equal tensors have equal bytes.
     if (t.bytes_ > 0 && dtype_bits(type) < 8) static_cast<char*>(t.buffer_->mutable_data())[t.bytes_ - 1] = 0;
   }
@@ -43,7 +51,11 @@ Result<Tensor> Tensor::allocate(DType type, Dims dims) {
 
 Result<Tensor> Tensor::zeros(DType type, Dims dims) {
   SX_ASSIGN(Tensor t, allocate(type, std::move(dims)));
-  if (type != DType::string) std::memset(t.mutable_data(), 0, t.bytes_);
+  if (type == DType::string) return t;
+  constexpr size_t kPiece = size_t(1) << 24;  // bytes between looks at the stop flag
+  auto* bytes = static_cast<char*>(t.mutable_data());
+  for (size_t at = 0; at < t.bytes_ && (at == 0 || !stop_requested()); at += kPiece)
+    std::memset(bytes + at, 0, std::min(kPiece, t.bytes_ - at));
   return t;
 }
 

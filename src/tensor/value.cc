@@ -1,19 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tensor/value.h"
 
+#include "base/task.h"
+
 namespace sx {
+namespace {
+
+// Something whose memory is counted in the account of the task that made it.
+template <class T>
+struct Counted {
+  T thing;
+  MemoryCharge charge;
+};
+template <class T>
+std::shared_ptr<const T> counted(T thing, size_t bytes) {
+  MemoryBudget* memory = current_task().memory;
+  MemoryCharge charge(memory ? memory->shared_from_this() : nullptr, 0);
+  charge.add(bytes);
+  auto holder = std::make_shared<Counted<T>>(Counted<T>{std::move(thing), std::move(charge)});
+  return std::shared_ptr<const T>(holder, &holder->thing);
+}
+
+}  // namespace
 
 Value Value::of_sequence(std::vector<Value> items) {
   Value v;
   v.kind = Kind::sequence;
-  v.sequence = std::make_shared<const Sequence>(Sequence{std::move(items)});
+  const size_t bytes = items.capacity() * sizeof(Value);
+  v.sequence = counted(Sequence{std::move(items)}, bytes);
   return v;
 }
 
 Value Value::of_map(Map map) {
   Value v;
   v.kind = Kind::map;
-  v.map = std::make_shared<const Map>(std::move(map));
+  size_t bytes = map.values.capacity() * sizeof(Value) + map.int_keys.capacity() * sizeof(int64_t);
+  for (const std::string& key : map.string_keys) bytes += sizeof key + key.capacity();
+  v.map = counted(std::move(map), bytes);
   return v;
 }
 
