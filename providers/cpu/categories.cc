@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/format.h"
+#include "base/task.h"
 #include "family.h"
 #include "graph/op.h"
 #include "key_table.h"
@@ -35,7 +36,8 @@ struct Elements {
 template <class F>
 void find_all(const KeyTable& table, const Elements& x, F put) {
   auto each = [&](const auto* list, auto key) {
-    for (size_t k = 0; k < x.count; ++k) {
+    StopCheck<> stop;
+    for (size_t k = 0; k < x.count && !stop(); ++k) {
       if (!put(k, table.find(key(list[k])))) return;
     }
   };

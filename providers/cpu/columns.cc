@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/format.h"
+#include "base/task.h"
 #include "family.h"
 #include "graph/op.h"
 
@@ -73,7 +74,8 @@ class ScalerKernel final : public NamedKernel {
     }
     with_numbers(*in[0], [&](const auto* x) {
       float* y = out[0]->as_mutable<float>();
-      for (size_t k = 0; k < count; k += cols) {
+      StopCheck<65536> stop;
+      for (size_t k = 0; k < count && !stop(cols); k += cols) {
         for (size_t c = 0; c < cols; ++c) y[k + c] = float((double(x[k + c]) - minus[c]) * times[c]);
       }
     });
@@ -124,7 +126,8 @@ class ImputerKernel final : public NamedKernel {
     T* y = out.as_mutable<T>();
     const bool nan = replaced != replaced;
     const size_t step = values.size() == 1 ? 0 : 1;
-    for (size_t k = 0; k < count; k += cols) {
+    StopCheck<65536> stop;
+    for (size_t k = 0; k < count && !stop(cols); k += cols) {
       const T* v = values.data();
       for (size_t c = 0; c < cols; ++c, v += step) {
         const T e = x[k + c];
@@ -169,7 +172,8 @@ class NormalizerKernel final : public NamedKernel {
     const size_t cols = rows == 0 ? 0 : count / rows;
     const float* x = in[0]->as<float>();
     float* y = out[0]->as_mutable<float>();
-    for (size_t r = 0; r < rows && cols > 0; ++r, x += cols, y += cols) {
+    StopCheck<65536> stop;
+    for (size_t r = 0; r < rows && cols > 0 && !stop(cols); ++r, x += cols, y += cols) {
       const double size = size_of(x, cols);
       for (size_t c = 0; c < cols; ++c) y[c] = size == 0 ? x[c] : float(x[c] / size);
     }
@@ -208,7 +212,9 @@ class BinarizerKernel final : public NamedKernel {
   Status run(const Prepared*, ViewList in, ViewList out, RunContext&) override {
     const float* x = in[0]->as<float>();
     float* y = out[0]->as_mutable<float>();
-    for (size_t k = 0, n = size_t(in[0]->count()); k < n; ++k) y[k] = x[k] > threshold_ ? 1.0f : 0.0f;
+    StopCheck<65536> stop;
+    for (size_t k = 0, n = size_t(in[0]->count()); k < n && !stop(); ++k)
+      y[k] = x[k] > threshold_ ? 1.0f : 0.0f;
     return {};
   }
 
@@ -241,7 +247,8 @@ class VectorizerKernel final : public NamedKernel {
       if (at + width > total)
         return error(Code::internal, "{} columns do not fit into {}", at + width, total);
       with_numbers(*in[i], [&](const auto* x) {
-        for (size_t r = 0; r < rows; ++r) {
+        StopCheck<65536> stop;
+        for (size_t r = 0; r < rows && !stop(width); ++r) {
           float* to = y + r * total + at;
           for (size_t c = 0; c < copied; ++c) to[c] = float(x[r * cols + c]);
           std::fill(to + copied, to + width, 0.0f);

@@ -4,7 +4,9 @@
 #include <cstring>
 
 #include "base/format.h"
+#include "base/task.h"
 #include "family.h"
+#include "fill.h"
 #include "graph/op.h"
 
 namespace sx::cpu::gather {
@@ -52,11 +54,12 @@ class GatherKernel final : public NamedKernel {
     for (size_t k = axis + 1; k < d.size(); ++k) inner *= size_t(d[k]);
     const int64_t n = d[axis];
     const size_t count = size_t(in[1]->count());
-    for (size_t i = 0; i < count; ++i) {
+    StopCheck<> stop;
+    for (size_t i = 0; i < count && !stop(); ++i) {
       const int64_t index = index_at(*in[1], i);
       if (index < -n || index >= n) return bad_index(index, n);
     }
-    if (outer * count * inner == 0) return {};
+    if (outer * count * inner == 0 || stop_requested()) return {};
     const size_t rows = outer * count, chunk = std::max<size_t>(1, kChunkBytes / inner);
     auto copy = [&](size_t c, size_t) {
       for (size_t r = c * chunk; r < std::min(rows, (c + 1) * chunk); ++r) {
@@ -96,7 +99,8 @@ class GatherNdKernel final : public NamedKernel {
     for (size_t k = batch_dims_ + depth; k < d.size(); ++k) bytes *= size_t(d[k]);
     size_t batch_bytes = bytes;
     for (size_t k = 0; k < depth; ++k) batch_bytes *= size_t(d[batch_dims_ + k]);
-    for (size_t r = 0; r < batches * slices; ++r) {
+    StopCheck<65536> stop;
+    for (size_t r = 0; r < batches * slices && !stop(bytes + 16); ++r) {
       size_t at = 0;
       for (size_t k = 0; k < depth; ++k) {
         const int64_t n = d[batch_dims_ + k];
@@ -126,15 +130,9 @@ class FillKernel final : public NamedKernel {
     kernel->traits_.unused_inputs = 1;
     return std::unique_ptr<Kernel>(std::move(kernel));
   }
-  Status run(const Prepared*, ViewList, ViewList out, RunContext&) override {
-    const size_t bytes = size_t(dtype_bits(out[0]->type)) / 8, total = bytes * size_t(out[0]->count());
-    char* to = out[0]->as_mutable<char>();
-    const char* from = static_cast<const char*>(value_.data());
-    if (!from || std::all_of(from, from + bytes, [](char c) { return c == 0; })) {
-      std::memset(to, 0, total);
-    } else {
-      for (size_t i = 0; i < total; i += bytes) std::memcpy(to + i, from, bytes);
-    }
+  Status run(const Prepared*, ViewList, ViewList out, RunContext& context) override {
+    fill_elements(out[0]->data, size_t(out[0]->count()), size_t(dtype_bits(out[0]->type)) / 8,
+                  static_cast<const char*>(value_.data()), context.parallel);
     return {};
   }
 

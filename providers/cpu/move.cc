@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "family.h"
+#include "fill.h"
 #include "graph/op.h"
 #include "kernels/strided_copy.h"
 
@@ -210,15 +211,9 @@ class PadKernel final : public MoveKernel {
 
   Status run(const Prepared* prepared, ViewList in, ViewList out, RunContext& context) override {
     if (static_cast<const MovePrepared*>(prepared)->fill) {
-      const size_t bytes = element_bytes(out[0]->type), total = bytes * size_t(out[0]->count());
-      char* to = out[0]->as_mutable<char>();
       const bool given = in.size() > 2 && in[2]->defined() && in[2]->data;
-      const char* value = given ? in[2]->as<char>() : nullptr;
-      const bool zero = !value || std::all_of(value, value + bytes, [](char c) { return c == 0; });
-      if (zero)
-        std::memset(to, 0, total);
-      else
-        for (size_t i = 0; i < total; i += bytes) std::memcpy(to + i, value, bytes);
+      fill_elements(out[0]->data, size_t(out[0]->count()), element_bytes(out[0]->type),
+                    given ? in[2]->as<char>() : nullptr, context.parallel);
     }
     return MoveKernel::run(prepared, in, out, context);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/task.h"
 #include "family.h"
 #include "graph/op.h"
 
@@ -23,7 +24,8 @@ template <class T>
 void fill_range(const View& start, const View& step, const View& out) {
   const T first = start.as<T>()[0], by = step.as<T>()[0];
   T* to = out.as_mutable<T>();
-  for (int64_t i = 0; i < out.count(); ++i) to[i] = T(first + T(i) * by);
+  StopCheck<65536> stop;
+  for (int64_t i = 0, n = out.count(); i < n && !stop(); ++i) to[i] = T(first + T(i) * by);
 }
 
 class RangeKernel final : public NamedKernel {

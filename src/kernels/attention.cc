@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/task.h"
 #include "kernels/dispatch.h"
 
 SX_LEVELS(void attend_scores(const float* q, const float* k, ptrdiff_t k_row, size_t keys, size_t size,
@@ -134,7 +135,7 @@ class AttentionRun {
       const int which = block + 1 == p_.key_blocks_ ? AttentionPlan::last : AttentionPlan::whole;
       pack_b(p_.scores_[0][which], head.k + static_cast<ptrdiff_t>(first_key) * s_.k.row, keys, serial);
       pack_b(p_.values_[0][which], head.v + static_cast<ptrdiff_t>(first_key) * s_.v.row, values, serial);
-      for (size_t first = begin; first < end; first += p_.rows_)
+      for (size_t first = begin; first < end && !stop_requested(); first += p_.rows_)
         block_of_queries(head, first, begin, block, which, scratch);
     }
     for (size_t i = begin; i < end; ++i) finish(head, i, sum[i - begin]);

@@ -2,6 +2,7 @@
 // Dense convolution as a product: rows are output positions, columns output channels, the inner dimension
 // runs over what lies under the kernel. Tiles read the input in place where it is regular, else gathered
 // rows.
+#include "base/task.h"
 #include "kernels/conv_run.h"
 #include "kernels/cut.h"
 
@@ -45,6 +46,7 @@ class ConvDense {
     c.packed = o_.packed + group * divide_up(p_.out_group_, lanes_) * lanes_ * p_.inner();
     c.scratch = scratch;
     if (p_.padded_) pad_lines(c);
+    StopCheck<kWorkPerLook> stop;
     for (size_t kb = 0; kb < p_.k_blocks_; ++kb) {
       c.piece0 = cut(p_.pieces_, p_.k_blocks_, kb);
       c.piece1 = cut(p_.pieces_, p_.k_blocks_, kb + 1);
@@ -53,7 +55,8 @@ class ConvDense {
       c.first = kb == 0;
       c.last = kb + 1 == p_.k_blocks_;
       gather(c);
-      for (size_t panel = c.panel0; panel < c.panel1;) {
+      const size_t work = c.tiles * p_.tiles_->max_rows * (c.k1 - c.k0);
+      for (size_t panel = c.panel0; panel < c.panel1 && !stop(work);) {
         const Together side = side_by_side(c, panel);
         for (size_t t = 0; t < c.tiles; ++t) tile(c, panel, side, t);
         panel += side.panels;

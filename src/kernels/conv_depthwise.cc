@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution on the blocked layout, line by line: it lives on memory, so nothing is gathered.
+#include "base/task.h"
 #include "kernels/conv_run.h"
 #include "kernels/cut.h"
 
@@ -23,7 +24,7 @@ class ConvDepthwise {
     const size_t group = rest % p_.column_groups_, image = rest / p_.column_groups_;
     const size_t end = std::min(p_.panels_, (group + 1) * p_.group_panels_);
     const size_t y0 = cut(p_.out_h_, p_.row_blocks_, rb), y1 = cut(p_.out_h_, p_.row_blocks_, rb + 1);
-    for (size_t b = group * p_.group_panels_; b < end; ++b)
+    for (size_t b = group * p_.group_panels_; b < end && !stop_requested(); ++b)
       for (size_t y = y0; y < y1; ++y) line(image, b, y);
   }
 

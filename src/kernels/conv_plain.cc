@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution from plain to plain layout, any groups: rows are a group's output channels, columns output
 // positions, gathered panel by panel.
+#include "base/task.h"
 #include "kernels/conv_run.h"
 #include "kernels/cut.h"
 
@@ -27,7 +28,7 @@ class ConvPlain {
     const float* input = o_.input + (image * s_.groups + group) * p_.in_group_ * s_.in_h * s_.in_w;
     for (size_t panel = cg * p_.group_panels_; panel < end; ++panel) {
       const size_t width = 2 * lanes_, first = panel * width, cols = std::min(width, positions_ - first);
-      for (size_t kb = 0; kb < p_.k_blocks_; ++kb) {
+      for (size_t kb = 0; kb < p_.k_blocks_ && !stop_requested(); ++kb) {
         const size_t k0 = cut(p_.pieces_, p_.k_blocks_, kb), k1 = cut(p_.pieces_, p_.k_blocks_, kb + 1);
         const ConvColumns args = {g_, input, k0, k1, first, cols, cols <= lanes_ ? lanes_ : width, scratch};
         p_.table_.columns(&args);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Winograd convolution F(2x2, 3x3) on the blocked layout. A chunk is a block of squares times a group of
 // panels: its inputs are brought to 16 points once, then each panel is 16 products and the way back.
+#include "base/task.h"
 #include "kernels/conv_run.h"
 #include "kernels/cut.h"
 
@@ -53,7 +54,7 @@ class ConvWinograd {
         row_};
     p_.winograd_.input(&in);
     const size_t end = std::min(p_.panels_, (cg + 1) * p_.group_panels_);
-    for (size_t panel = cg * p_.group_panels_; panel < end; ++panel) {
+    for (size_t panel = cg * p_.group_panels_; panel < end && !stop_requested(); ++panel) {
       const size_t col = panel * 2 * lanes_, cols = std::min(2 * lanes_, p_.out_group_ - col);
       products(c, col, cols <= lanes_ ? lanes_ : 2 * lanes_);
       results(c, col, cols);

@@ -17,6 +17,7 @@ constexpr size_t kMaxInner = 2048;  // values of the inner dimension summed befo
 constexpr size_t kRowBlockFloats = 96 * 1024;  // of a chunk's rows that stay in the second-level cache
 constexpr size_t kSquareFloats = 8 * 1024;     // of one Winograd point of a chunk's squares: 512 kB for all
 constexpr size_t kMinChunkWork = 512 * 1024;   // multiplications: some 10 microseconds
+constexpr size_t kWorkPerLook = 256 * 1024;    // multiplications of a vector between looks at a stop flag
 constexpr size_t kChunks = 48;                 // enough to balance any few threads
 
 // How many of `panels` panels a chunk takes, given the multiplications of one panel in one chunk's rows and

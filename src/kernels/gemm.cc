@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/task.h"
 #include "kernels/cut.h"
 
 namespace sx::kernels {
@@ -83,6 +84,7 @@ class GemmRun {
     const float* a = a_ + offset(s_.a_batch, i, j);
     block.c = c_ + offset(s_.c_batch, i, j);
     block.residual = e_.residual ? e_.residual + offset(e_.residual_batch, i, j) : nullptr;
+    StopCheck<kWorkPerLook> stop;
     for (size_t kb = 0; kb < p_.k_blocks_; ++kb) {
       block.k0 = cut(s_.k, p_.k_blocks_, kb);
       block.k1 = cut(s_.k, p_.k_blocks_, kb + 1);
@@ -95,7 +97,7 @@ class GemmRun {
         p_.pack_.rows(block.a, s_.lda, s_.trans_a, row1 - row0, block.k1 - block.k0, copy, block.a_row);
         block.a = copy;
       }
-      walk(block, row0, row1, panel0, panel1, packed);
+      walk(block, row0, row1, panel0, panel1, packed, stop);
     }
   }
 
@@ -113,12 +115,12 @@ class GemmRun {
     return static_cast<ptrdiff_t>(i) * stride[0] + static_cast<ptrdiff_t>(j) * stride[1];
   }
 
-  void walk(const Block& block, size_t row0, size_t row1, size_t panel0, size_t panel1,
-            const float* packed) const {
+  void walk(const Block& block, size_t row0, size_t row1, size_t panel0, size_t panel1, const float* packed,
+            StopCheck<kWorkPerLook>& stop) const {
     const TileTable& tiles = *p_.tiles_;
     const size_t rows = row1 - row0;
     const size_t row_tiles = divide_up(rows, tiles.max_rows);
-    for (size_t panel = panel0; panel < panel1;) {
+    for (size_t panel = panel0; panel < panel1 && !stop(rows * (block.k1 - block.k0));) {
       const bool narrow = s_.n - panel * width_ <= lanes_;
       const size_t full = (s_.n + lanes_ - 1) / width_;  // panels of two vectors
       const Together side = panels_together(tiles, rows, std::min(panel1, full) - std::min(panel, full));

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "base/task.h"
 #include "kernels/chunks.h"
 #include "kernels/dispatch.h"
 
@@ -134,7 +135,11 @@ class LstmRun {
       load_state(d_.h0, direction, a.first + r, a.state_h[0] + r * width_);
       load_state(d_.c0, direction, a.first + r, a.state_c + r * width_);
     }
-    p_.sequence_(&a);
+    const size_t piece = kMinWork / (kLstmRows * kGates * s_.hidden * s_.hidden) + 1;
+    for (; a.step0 < s_.steps && !stop_requested(); a.step0 = a.step1) {
+      a.step1 = std::min(s_.steps, a.step0 + piece);
+      p_.sequence_(&a);
+    }
     for (size_t r = 0; r < a.rows; ++r) {
       store_state(a.state_h[a.final_buffer[r]] + r * width_, direction, a.first + r, d_.h_last);
       store_state(a.state_c + r * width_, direction, a.first + r, d_.c_last);

@@ -127,7 +127,7 @@ void step_tile(const LstmSequence& s, const size_t* row_of, const size_t* time, 
 
 template <bool kUsual>
 void sequence(LstmSequence& s) {
-  for (size_t step = 0; step < s.steps; ++step) {
+  for (size_t step = s.step0; step < s.step1; ++step) {
     size_t row_of[kLstmRows], time[kLstmRows], n = 0;
     const size_t from = step & 1;
     for (size_t r = 0; r < s.rows; ++r) {

@@ -44,7 +44,8 @@ struct LstmSequence {
   const float* gates;                                // of this direction: [time][batch][block][gate][lane]
   const float* peephole;                             // [i, o, f][blocks][lane], or null
   size_t hidden, blocks, batch, steps, first, rows;  // batch rows [first, first + rows)
-  const int32_t* lengths;                            // of each batch row; null when all are `steps`
+  size_t step0, step1;     // which of the steps to do; the state goes on from call to call
+  const int32_t* lengths;  // of each batch row; null when all are `steps`
   bool reverse, input_forget;
   float clip;  // 0: none
   LstmFunction f, g, h;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/format.h"
+#include "base/task.h"
 #include "kernels/chunks.h"
 #include "kernels/dispatch.h"
 #include "kernels/reduce_kinds.h"
@@ -141,7 +142,8 @@ class ReduceRun {
     size_t runs = 1;
     const size_t dims = p_.reduced_count_ ? p_.reduced_count_ - 1 : 0;
     for (size_t d = 0; d < dims; ++d) runs *= p_.reduced_[d].size;
-    for (size_t i = 0; i < runs; ++i) {
+    StopCheck<256> stop;
+    for (size_t i = 0; i < runs && !stop(); ++i) {
       ptrdiff_t offset = 0;
       size_t index = i;
       for (size_t d = dims; d-- > 0; index /= p_.reduced_[d].size)
@@ -152,10 +154,28 @@ class ReduceRun {
   size_t run_size() const { return p_.reduced_count_ ? p_.reduced_[p_.reduced_count_ - 1].size : p_.count_; }
   ptrdiff_t run_stride() const { return p_.reduced_count_ ? p_.reduced_[p_.reduced_count_ - 1].stride : 1; }
 
+  // Long runs in pieces, so that somebody may stop it; row_ and columns_ join such pieces one by one anyway.
+  static constexpr size_t kPiece = 4096 * 64;
+
+  double gather_run(Gather g, const float* x, size_t n, float shift, double total) const {
+    for (size_t at = 0; at < n && (at == 0 || !stop_requested()); at += kPiece)
+      total = row_(g, x + at, n - at < kPiece ? n - at : kPiece, shift, total);
+    return total;
+  }
+
+  void columns(Gather g, const float* x, size_t rows, ptrdiff_t stride, size_t count, const float* shift,
+               double* total) const {
+    const size_t piece = kPiece / count / 64 * 64 + 64;
+    for (size_t at = 0; at < rows && (at == 0 || !stop_requested()); at += piece)
+      columns_(g, x + static_cast<ptrdiff_t>(at) * stride, rows - at < piece ? rows - at : piece, stride,
+               count, shift, total);
+  }
+
   double gather_row(Gather g, const float* x, size_t n, ptrdiff_t stride, float shift, double total) const {
-    if (stride == 1) return row_(g, x, n, shift, total);
+    if (stride == 1) return gather_run(g, x, n, shift, total);
     float block[256];
-    for (size_t at = 0; at < n; at += 256) {
+    StopCheck<1024> stop;
+    for (size_t at = 0; at < n && !stop(); at += 256) {
       const size_t m = n - at < 256 ? n - at : 256;
       for (size_t i = 0; i < m; ++i) block[i] = x[static_cast<ptrdiff_t>(at + i) * stride];
       total = row_(g, block, m, shift, total);
@@ -204,15 +224,15 @@ class ReduceRun {
     size_t fold = stride == static_cast<ptrdiff_t>(count) && count < 64 && !shift ? kColumns / count : 1;
     if (rows / fold < 2) fold = 1;
     if (fold == 1) {
-      each_run(x, [&](const float* run) { columns_(g, run, rows, stride, count, shift, total); });
+      each_run(x, [&](const float* run) { columns(g, run, rows, stride, count, shift, total); });
       return;
     }
     double wide[kColumns];
     for (size_t c = 0; c < fold * count; ++c) wide[c] = start_of(g);
     const size_t folded = rows / fold;
     each_run(x, [&](const float* run) {
-      columns_(g, run, folded, static_cast<ptrdiff_t>(fold * count), fold * count, nullptr, wide);
-      columns_(g, run + folded * fold * count, rows - folded * fold, stride, count, nullptr, total);
+      columns(g, run, folded, static_cast<ptrdiff_t>(fold * count), fold * count, nullptr, wide);
+      columns(g, run + folded * fold * count, rows - folded * fold, stride, count, nullptr, total);
     });
     for (size_t c = 0; c < fold * count; ++c) total[c % count] = join(g, total[c % count], wide[c]);
   }
@@ -235,7 +255,7 @@ class ReduceRun {
     double part[kSegments];
     const size_t n = p_.count_, base = n / p_.segments_;
     parallel.run(p_.segments_, [&](size_t s, size_t) {
-      part[s] = row_(g, x_ + s * base, s + 1 == p_.segments_ ? n - s * base : base, shift, start_of(g));
+      part[s] = gather_run(g, x_ + s * base, s + 1 == p_.segments_ ? n - s * base : base, shift, start_of(g));
     });
     double total = start_of(g);
     for (size_t s = 0; s < p_.segments_; ++s) total = join(g, total, part[s]);

@@ -28,6 +28,21 @@ void softmax_row(const float* x, float* y, size_t n, float scale, const float* m
   }
 }
 
+// The passes over a piece of a long row: the largest, the exponentials with their sum, and the end.
+float softmax_top(const float* x, float* y, size_t n, float scale, const float* mask) {
+  return mask || scale != 1.0f ? shift_row(x, y, n, scale, mask) : max_row(x, n);
+}
+float softmax_exp(const float* x, float* y, size_t n, float top) { return exp_row(x, y, n, top); }
+void softmax_end(const float* x, float* y, size_t n, float top, float sum, bool logarithm) {
+  if (logarithm) {
+    const Vec t = set1(top), l = log(set1(sum));
+    each(x, y, n, [&](Vec v) { return v - t - l; });
+  } else {
+    const Vec r = 1.0f / set1(sum);
+    each(y, y, n, [&](Vec v) { return v * r; });
+  }
+}
+
 // Columns [0, count) of [n, inner], count at most kColumns.
 constexpr size_t kColumns = 256;
 void softmax_columns(const float* x, float* y, size_t n, size_t inner, size_t count, bool logarithm) {

@@ -48,6 +48,15 @@ void check_softmax(size_t outer, size_t n, size_t inner, bool log, Parallel& par
   CHECK(worst < 4e-7);
 }
 
+TEST_CASE("softmax of rows that are cut themselves") {
+  for_each_isa([](Isa) {
+    Serial serial;
+    testing::Threads threads(3);
+    check_softmax(2, (size_t(1) << 20) + 37, 1, false, serial);
+    check_softmax(1, (size_t(1) << 20) + 37, 1, true, threads);
+  });
+}
+
 TEST_CASE("softmax over rows and over any other axis") {
   for_each_isa([](Isa) {
     Serial serial;
