@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/workspace.h"
 #include "ops/engine/contract.h"
 
 namespace sx::ops {
@@ -108,18 +109,19 @@ void convolve(const Convolution& c, const T* x, const T* w, T* y) {
   const int64_t places = product(c.out), plane = product(c.in), taps = c.kernel_size();
   const int64_t channels = c.channels / c.group, features = c.features / c.group, depth = channels * taps;
   const int64_t block = std::clamp<int64_t>((int64_t(1) << 22) / std::max<int64_t>(depth, 1), 16, 512);
-  std::vector<int64_t> from(size_t(taps * block));
-  std::vector<T> columns(size_t(depth * block));
+  Workspace<int64_t> from(size_t(taps * block));
+  Workspace<T> columns(size_t(depth * block));
+  StopCheck<65536> stop;
   Dims at(c.out.size(), 0);
-  for (int64_t first = 0; first < places; first += block) {
+  for (int64_t first = 0; first < places && !stop(); first += block) {
     const int64_t n = std::min(block, places - first);
     std::fill(from.begin(), from.end(), -1);
-    for (int64_t p = 0; p < n; ++p, next_index(c.out, at)) {
+    for (int64_t p = 0; p < n && !stop(size_t(taps)); ++p, next_index(c.out, at)) {
       for_each_tap(c.window, c.in, at,
                    [&](int64_t offset, int64_t tap) { from[size_t(tap * block + p)] = offset; });
     }
     for (int64_t g = 0; g < c.batch * c.group; ++g) {
-      for (int64_t row = 0; row < depth; ++row) {
+      for (int64_t row = 0; row < depth && !stop(size_t(n)); ++row) {
         const T* channel = x + (g * channels + row / taps) * plane;
         const int64_t* offsets = from.data() + row % taps * block;
         for (int64_t p = 0; p < n; ++p)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/engine/codec.h"
 
+#include "base/task.h"
 #include "graph/op.h"
 #include "ops/engine/small_float.h"
 
@@ -225,8 +226,15 @@ bool class_of(DType type, bool wide, Class& c) {
   return true;
 }
 
+// Long runs in pieces, so that somebody may stop them: f(where the piece begins, how long it is).
+template <class F>
+static void in_pieces(size_t n, F f) {
+  constexpr size_t kPiece = 64 * 1024;  // a multiple of what any byte holds
+  for (size_t at = 0; at < n && (at == 0 || !stop_requested()); at += kPiece) f(at, std::min(kPiece, n - at));
+}
+
 template <class T>
-void decode(DType type, const void* data, int64_t first, int64_t stride, size_t n, T* to) {
+static void decode_piece(DType type, const void* data, int64_t first, int64_t stride, size_t n, T* to) {
   switch (type) {
     case DType::f32: return decode_plain<float>(data, first, stride, n, to);
     case DType::f64: return decode_plain<double>(data, first, stride, n, to);
@@ -245,8 +253,15 @@ void decode(DType type, const void* data, int64_t first, int64_t stride, size_t 
 }
 
 template <class T>
-void encode(const T* from, size_t n, DType type, void* data, int64_t first, int64_t stride,
-            const EncodeOptions& options) {
+void decode(DType type, const void* data, int64_t first, int64_t stride, size_t n, T* to) {
+  in_pieces(n, [&](size_t at, size_t count) {
+    decode_piece(type, data, first + int64_t(at) * stride, stride, count, to + at);
+  });
+}
+
+template <class T>
+static void encode_piece(const T* from, size_t n, DType type, void* data, int64_t first, int64_t stride,
+                         const EncodeOptions& options) {
   switch (type) {
     case DType::f32: return encode_plain<float>(from, n, data, first, stride);
     case DType::f64: return encode_plain<double>(from, n, data, first, stride);
@@ -262,6 +277,14 @@ void encode(const T* from, size_t n, DType type, void* data, int64_t first, int6
     case DType::c128: return encode_plain<complex128>(from, n, data, first, stride);
     default: return encode_small_type(from, n, type, data, first, stride, options);
   }
+}
+
+template <class T>
+void encode(const T* from, size_t n, DType type, void* data, int64_t first, int64_t stride,
+            const EncodeOptions& options) {
+  in_pieces(n, [&](size_t at, size_t count) {
+    encode_piece(from + at, count, type, data, first + int64_t(at) * stride, stride, options);
+  });
 }
 
 size_t class_size(Class c) {

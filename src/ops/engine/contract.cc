@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/cpu.h"
+#include "base/workspace.h"
 #include "graph/op.h"
 #include "ops/engine/walk.h"
 
@@ -97,7 +98,7 @@ class Panels {
     for (int64_t k0 = 0; k0 < p_.k; k0 += kDeep) {
       const int64_t depth = std::min(kDeep, p_.k - k0);
       pack_b(o.b, k0, depth);
-      for (int64_t m0 = 0; m0 < p_.m; m0 += kTall) {
+      for (int64_t m0 = 0; m0 < p_.m && !stop_(kTall); m0 += kTall) {
         const int64_t tall = std::min(kTall, p_.m - m0);
         pack_a(o.a, m0, tall, k0, depth);
         multiply(o.c, m0, tall, depth, p_.add || k0 > 0);
@@ -117,7 +118,7 @@ class Panels {
     }
   }
   void pack_b(const U* b, int64_t k0, int64_t depth) {
-    for (int64_t n0 = 0; n0 < p_.n; n0 += kN) {
+    for (int64_t n0 = 0; n0 < p_.n && !stop_(size_t(depth)); n0 += kN) {
       U* to = b_.data() + n0 * depth;
       const int64_t wide = std::min<int64_t>(kN, p_.n - n0);
       for (int64_t k = 0; k < depth; ++k) {
@@ -129,7 +130,7 @@ class Panels {
   }
   void multiply(U* c, int64_t m0, int64_t tall, int64_t depth, bool add) {
     U acc[kRows * kN];
-    for (int64_t n0 = 0; n0 < p_.n; n0 += kN) {
+    for (int64_t n0 = 0; n0 < p_.n && !stop_(size_t(tall * depth)); n0 += kN) {
       const int64_t wide = std::min<int64_t>(kN, p_.n - n0);
       for (int64_t i0 = 0; i0 < tall; i0 += kRows) {
         run_(a_.data() + i0 * depth, b_.data() + n0 * depth, depth, acc);
@@ -146,7 +147,9 @@ class Panels {
 
   const Product<T>& p_;
   Tile<U, kN> run_;
-  std::vector<U> a_, b_;
+  std::vector<U> a_;
+  Workspace<U> b_;
+  StopCheck<64 * 1024> stop_;
 };
 
 template <class T>
@@ -169,7 +172,8 @@ void contract(const Product<T>& p) {
   }
   using U = typename Panels<T>::U;
   Panels<T> panels(p);
-  for (int64_t b = 0; b < p.batch; ++b) {
+  StopCheck<256> stop;
+  for (int64_t b = 0; b < p.batch && !stop(); ++b) {
     panels.run({reinterpret_cast<const U*>(p.a + b * p.a_batch),
                 reinterpret_cast<const U*>(p.b + b * p.b_batch), reinterpret_cast<U*>(p.c + b * p.c_batch)});
   }
@@ -208,7 +212,8 @@ void matmul_numbers(const T* a, std::span<const int64_t> a_dims, const T* b, std
   p.c_batch = p.m * p.n;
   std::vector<int64_t> offsets(2, 0);
   Dims at(walk.dims.size(), 0);
-  for (int64_t done = 0; done < batches; done += p.batch) {
+  StopCheck<256> stop;
+  for (int64_t done = 0; done < batches && !stop(); done += p.batch) {
     p.a = a + offsets[0] * p.m * p.k;
     p.b = b + offsets[1] * p.k * p.n;
     p.c = c + done * p.m * p.n;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/engine/map.h"
 
+#include "base/task.h"
 #include "graph/op.h"
 #include "ops/engine/walk.h"
 
@@ -43,7 +44,8 @@ Status map_blocks(const Eval& e, std::span<const Tensor* const> in, Tensor& out,
 
   const int64_t count = out.count(), inner = walk.inner();
   int64_t column = 0;
-  for (int64_t start = 0; start < count; start += kBlock) {
+  StopCheck<32> stop;
+  for (int64_t start = 0; start < count && !stop(); start += kBlock) {
     const int64_t n = std::min(kBlock, count - start);
     for (int64_t filled = 0; filled < n;) {
       const int64_t length = std::min(inner - column, n - filled);

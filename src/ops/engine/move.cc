@@ -5,7 +5,9 @@
 #include <cstring>
 #include <vector>
 
+#include "base/task.h"
 #include "ops/engine/walk.h"
+#include "tensor/text_account.h"
 
 namespace sx {
 namespace {
@@ -42,19 +44,36 @@ struct Part {
     for (int64_t j = 0; j < n; ++j) copy(from, i + j, to, k + j);
   }
 };
+thread_local TextAccount* t_texts = nullptr;  // of the move that is under way, where it moves texts
+
 struct Text {
   static void copy(const void* from, int64_t i, void* to, int64_t k) {
-    static_cast<std::string*>(to)[k] = static_cast<const std::string*>(from)[i];
+    const std::string& text = static_cast<const std::string*>(from)[i];
+    if (!t_texts || t_texts->take(text.size())) static_cast<std::string*>(to)[k] = text;
   }
   static void run(const void* from, int64_t i, void* to, int64_t k, int64_t n) {
     for (int64_t j = 0; j < n; ++j) copy(from, i + j, to, k + j);
   }
 };
 
+// Long runs in pieces, so that somebody may stop them: f(where the piece begins, how long it is).
+constexpr int64_t kPiece = 256 * 1024;
 template <class F>
-void by_size(DType type, F f) {
-  if (type == DType::string) return f(Text());
-  switch (dtype_bits(type)) {
+void in_pieces(int64_t n, F f) {
+  for (int64_t at = 0; at < n && (at == 0 || !stop_requested()); at += kPiece)
+    f(at, std::min(kPiece, n - at));
+}
+
+template <class F>
+void by_size(Tensor& to, F f) {
+  if (to.type() == DType::string) {
+    TextAccount texts(to);
+    t_texts = &texts;
+    f(Text());
+    t_texts = nullptr;
+    return;
+  }
+  switch (dtype_bits(to.type())) {
     case 2: return f(Part<2>());
     case 4: return f(Part<4>());
     case 6:
@@ -80,35 +99,45 @@ void move_strided(const Tensor& from, int64_t from_first, std::span<const int64_
   const int64_t step_from = walk.strides[0].back(), step_to = walk.strides[1].back();
   const void* source = from.data();
   void* target = to.mutable_data();
-  by_size(from.type(), [&](auto size) {
+  by_size(to, [&](auto size) {
     using Size = decltype(size);
     std::vector<int64_t> offsets{from_first, to_first};
     Dims at(walk.dims.size(), 0);
-    for (int64_t r = 0; r < rows; ++r) {
-      if (step_from == 1 && step_to == 1) {
-        Size::run(source, offsets[0], target, offsets[1], inner);
-      } else {
-        for (int64_t k = 0; k < inner; ++k) {
+    StopCheck<kPiece> stop;
+    for (int64_t r = 0; r < rows && !stop(size_t(inner)); ++r) {
+      in_pieces(inner, [&](int64_t first, int64_t n) {
+        if (step_from == 1 && step_to == 1)
+          return Size::run(source, offsets[0] + first, target, offsets[1] + first, n);
+        for (int64_t k = first; k < first + n; ++k) {
           Size::copy(source, offsets[0] + k * step_from, target, offsets[1] + k * step_to);
         }
-      }
+      });
       walk.step(at, offsets);
     }
   });
 }
 
 void move_run(const Tensor& from, int64_t from_first, Tensor& to, int64_t to_first, int64_t n) {
-  by_size(from.type(),
-          [&](auto size) { decltype(size)::run(from.data(), from_first, to.mutable_data(), to_first, n); });
+  if (from.data() == to.data()) {  // may overlap
+    by_size(to,
+            [&](auto size) { decltype(size)::run(from.data(), from_first, to.mutable_data(), to_first, n); });
+    return;
+  }
+  by_size(to, [&](auto size) {
+    in_pieces(n, [&](int64_t first, int64_t count) {
+      decltype(size)::run(from.data(), from_first + first, to.mutable_data(), to_first + first, count);
+    });
+  });
 }
 
 void move_each(const Tensor& from, Tensor& to, FunctionRef<int64_t(int64_t)> source,
                const Tensor* otherwise) {
   const int64_t count = to.count();
   void* target = to.mutable_data();
-  by_size(to.type(), [&](auto size) {
+  by_size(to, [&](auto size) {
     using Size = decltype(size);
-    for (int64_t i = 0; i < count; ++i) {
+    StopCheck<4096> stop;
+    for (int64_t i = 0; i < count && !stop(); ++i) {
       const int64_t s = source(i);
       if (s >= 0)
         Size::copy(from.data(), s, target, i);
@@ -121,8 +150,10 @@ void move_each(const Tensor& from, Tensor& to, FunctionRef<int64_t(int64_t)> sou
 void fill(Tensor& to, const Tensor& value, int64_t value_index) {
   const int64_t count = to.count();
   void* target = to.mutable_data();
-  by_size(to.type(), [&](auto size) {
-    for (int64_t i = 0; i < count; ++i) decltype(size)::copy(value.data(), value_index, target, i);
+  by_size(to, [&](auto size) {
+    in_pieces(count, [&](int64_t first, int64_t n) {
+      for (int64_t i = first; i < first + n; ++i) decltype(size)::copy(value.data(), value_index, target, i);
+    });
   });
 }
 

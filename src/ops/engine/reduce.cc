@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/engine/reduce.h"
 
+#include "base/workspace.h"
 #include "graph/op.h"
 #include "ops/engine/walk.h"
 
@@ -75,20 +76,22 @@ class Group {
   Class class_;
   size_t size_;
   bool in_place_ = false;
-  std::vector<complex128> own_;
+  Workspace<complex128> own_;
 };
 
 // Calls f(offset) for each position of the kept axes, in row-major order.
 template <class F>
-void each_kept(Walk w, F f) {
+void each_kept(Walk w, size_t length, F f) {
   w.simplify();
   const int64_t count = product(w.dims);
   std::vector<int64_t> offsets(w.strides.size(), 0);
   std::vector<int64_t> inner(w.strides.size());
   Dims at(w.dims.size(), 0);
+  StopCheck<16 * 1024> stop;
   for (int64_t done = 0; done < count; done += w.inner()) {
     inner = offsets;
     for (int64_t k = 0; k < w.inner(); ++k) {
+      if (stop(length + 1)) return;
       f(inner);
       for (size_t s = 0; s < inner.size(); ++s) inner[s] += w.strides[s].back();
     }
@@ -117,11 +120,11 @@ Status reduce_groups(const Eval& e, const Tensor& x, Axes axes, Tensor& out, Cla
     done += int64_t(filled);
     filled = 0;
   };
-  each_kept(s.kept, [&](const std::vector<int64_t>& offset) {
+  each_kept(s.kept, size_t(s.length), [&](const std::vector<int64_t>& offset) {
     kernel(group.read(offset[0]), size_t(s.length), bytes + filled * size);
     if (++filled == kBlock) flush();
   });
-  flush();
+  if (!stop_requested()) flush();
   return {};
 }
 
@@ -138,7 +141,7 @@ Status along_lines(const Eval& e, const Tensor& x, Axes axes, Tensor& out, Class
   }
   Group lines_in(x, from.lines, from.length, c), lines_out(out, to.lines, to.length, c);
   from.kept.strides.push_back(to.kept.strides[0]);
-  each_kept(from.kept, [&](const std::vector<int64_t>& offset) {
+  each_kept(from.kept, size_t(from.length + to.length), [&](const std::vector<int64_t>& offset) {
     const void* in = lines_in.read(offset[0]);
     kernel(in, size_t(from.length), lines_out.begin(out, offset[1]), size_t(to.length));
     lines_out.store(out, offset[1]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AffineGrid: the normalised positions of a flat or solid image, moved by one affine matrix for each of the
 // batch.
+#include "base/task.h"
 #include "graph/infer.h"
 #include "graph/op.h"
 #include "ops/engine/codec.h"
@@ -43,9 +44,10 @@ static Status eval(Eval& e) {
     for (size_t d = 0; d < axes; ++d) spatial.push_back(size[2 + d]);
     const int64_t points = product(spatial);
     std::vector<T> at(axes + 1, T(1));  // x, y, (z), 1
-    for (int64_t n = 0; n < size[0]; ++n) {
+    StopCheck<> stop;
+    for (int64_t n = 0; n < size[0] && !stop(); ++n) {
       Odometer place(spatial);
-      for (int64_t k = 0; k < points; ++k, place.next()) {
+      for (int64_t k = 0; k < points && !stop(); ++k, place.next()) {
         for (size_t d = 0; d < axes; ++d) {
           const T index = T(place.at()[d]), length = T(spatial[d]);
           const T step = align ? T(2) / (length > 1 ? length - 1 : 1) : T(2) / length;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Col2Im: columns of blocks put back where they lay in an image; where blocks overlap they add up.
+#include "base/task.h"
 #include "graph/infer.h"
 #include "graph/op.h"
 #include "ops/engine/codec.h"
@@ -54,9 +55,10 @@ static Status eval(Eval& e) {
     y.fill(T(0));
     const int64_t planes = x.dims()[0] * x.dims()[1] / taps;
     Odometer tap(block);
-    for (int64_t t = 0; t < taps; ++t, tap.next()) {
+    StopCheck<> stop;
+    for (int64_t t = 0; t < taps && !stop(); ++t, tap.next()) {
       Odometer place(places);
-      for (int64_t k = 0; k < count; ++k, place.next()) {
+      for (int64_t k = 0; k < count && !stop(size_t(planes)); ++k, place.next()) {
         int64_t at = 0;
         bool inside = true;
         for (size_t d = 0; d < axes; ++d) {

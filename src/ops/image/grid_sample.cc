@@ -2,6 +2,7 @@
 // GridSample: elements of X at the normalised positions that a grid names, in any number of spatial axes.
 #include <cmath>
 
+#include "base/task.h"
 #include "graph/infer.h"
 #include "graph/lift.h"
 #include "graph/op.h"
@@ -101,8 +102,9 @@ static Status eval(Eval& e) {
     in.assign(numbers.begin(), numbers.end());
   }
   Position p;
-  for (int64_t n = 0; n < batch; ++n) {
-    for (int64_t k = 0; k < points; ++k) {
+  StopCheck<4096> stop;
+  for (int64_t n = 0; n < batch && !stop(); ++n) {
+    for (int64_t k = 0; k < points && !stop(size_t(channels)); ++k) {
       find_taps(axes, positions.data() + (n * points + k) * int64_t(axes.size()), mode, p);
       for (int64_t c = 0; c < channels; ++c) {
         const int64_t from = (n * channels + c) * plane, to = (n * channels + c) * points + k;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/task.h"
 #include "graph/infer.h"
 #include "graph/op.h"
 #include "ops/engine/codec.h"
@@ -40,7 +41,8 @@ static Status eval(Eval& e) {
   const double scale = e.floating("spatial_scale");
   Writer<double> y(e.out(0));
   size_t to = 0;
-  for (int64_t r = 0; r < rois.dims()[0]; ++r) {
+  StopCheck<> stop;
+  for (int64_t r = 0; r < rois.dims()[0] && !stop(); ++r) {
     const double* box = boxes.data() + 5 * r;
     const int64_t batch = rounded(box[0]);
     if (batch < 0 || batch >= x.dims()[0])
@@ -48,11 +50,11 @@ static Status eval(Eval& e) {
     const int64_t left = rounded(box[1] * scale), top = rounded(box[2] * scale);
     const int64_t w = std::max<int64_t>(rounded(box[3] * scale) - left + 1, 1);
     const int64_t h = std::max<int64_t>(rounded(box[4] * scale) - top + 1, 1);
-    for (int64_t c = 0; c < channels; ++c) {
+    for (int64_t c = 0; c < channels && !stop(); ++c) {
       const double* plane = in.data() + (batch * channels + c) * height * width;
-      for (int64_t py = 0; py < pooled[0]; ++py) {
+      for (int64_t py = 0; py < pooled[0] && !stop(); ++py) {
         const auto [y0, y1] = bin(py, pooled[0], top, h, height);
-        for (int64_t px = 0; px < pooled[1]; ++px) {
+        for (int64_t px = 0; px < pooled[1] && !stop(256); ++px) {
           const auto [x0, x1] = bin(px, pooled[1], left, w, width);
           double best = y1 <= y0 || x1 <= x0 ? 0 : -HUGE_VAL;
           for (int64_t row = y0; row < y1; ++row) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MaxUnpool: elements put back where MaxPool found them, zeros elsewhere. Indices count in the shape that the
 // window gives; a larger output_shape adds zeros behind.
+#include "base/task.h"
 #include "graph/eval.h"
 #include "graph/infer.h"
 #include "graph/op.h"
@@ -56,7 +57,8 @@ static Status eval(Eval& e) {
   SX_ASSIGN(Tensor y, Tensor::zeros(x.type(), dims));
   if (int64_t(index.size()) != x.count())
     return e.fail("{} indices for {} elements", index.size(), x.count());
-  for (size_t k = 0; k < index.size(); ++k) {
+  StopCheck<> stop;
+  for (size_t k = 0; k < index.size() && !stop(); ++k) {
     if (index[k] < 0 || index[k] >= count) return e.fail("index {} is outside {}", index[k], to_string(dims));
     move_one(x, int64_t(k), y, index[k]);
   }

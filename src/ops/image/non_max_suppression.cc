@@ -2,6 +2,7 @@
 // NonMaxSuppression: of boxes that overlap the one with the best score, for each batch and class.
 #include <algorithm>
 
+#include "base/task.h"
 #include "graph/infer.h"
 #include "graph/op.h"
 #include "ops/engine/codec.h"
@@ -45,17 +46,21 @@ static Status eval(Eval& e) {
   const int64_t batches = boxes.dims()[0], n = boxes.dims()[1], classes = scores.dims()[1];
   const Reader<double> corner(boxes), score(scores);
   std::vector<int64_t> found;
+  StopCheck<> stop;
   for (int64_t b = 0; b < batches && most > 0; ++b) {
     for (int64_t c = 0; c < classes; ++c) {
       const double* s = score.data() + (b * classes + c) * n;
       std::vector<int64_t> order;
-      for (int64_t k = 0; k < n; ++k) {
+      for (int64_t k = 0; k < n && !stop(); ++k) {
         if (!limited || s[k] > least) order.push_back(k);
       }
-      std::stable_sort(order.begin(), order.end(), [&](int64_t p, int64_t q) { return s[p] > s[q]; });
+      std::stable_sort(order.begin(), order.end(), [&](int64_t p, int64_t q) {
+        stop.leave();
+        return s[p] > s[q];
+      });
       std::vector<Box> kept;
       for (int64_t k : order) {
-        if (int64_t(kept.size()) >= most) break;
+        if (int64_t(kept.size()) >= most || stop(kept.size() + 1)) break;
         const Box box = Box::of(corner.data() + (b * n + k) * 4, center);
         if (std::any_of(kept.begin(), kept.end(), [&](const Box& o) { return overlap(box, o, iou); }))
           continue;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/workspace.h"
 #include "ops/engine/codec.h"
 #include "ops/engine/move.h"
 
@@ -232,11 +233,12 @@ Status move_nearest(Eval& e, const std::vector<AxisPlan>& plans) {
 }
 
 // One axis of [outer, in, inner] at a time; positions outside are marked with NaN and replaced at the end.
-std::vector<double> resample(const std::vector<double>& x, const AxisPlan& plan, int64_t outer, int64_t inner,
-                             double outside) {
-  std::vector<double> y(size_t(outer * plan.out * inner));
+Workspace<double> resample(const Workspace<double>& x, const AxisPlan& plan, int64_t outer, int64_t inner,
+                           double outside) {
+  Workspace<double> y(size_t(outer * plan.out * inner));
+  StopCheck<65536> stop;
   for (int64_t o = 0; o < outer; ++o) {
-    for (int64_t p = 0; p < plan.out; ++p) {
+    for (int64_t p = 0; p < plan.out && !stop(size_t(inner)); ++p) {
       const Taps& taps = plan.taps[size_t(p)];
       double* to = y.data() + (o * plan.out + p) * inner;
       for (int64_t k = 0; k < inner; ++k) to[k] = taps.count ? 0 : outside;
@@ -251,10 +253,12 @@ std::vector<double> resample(const std::vector<double>& x, const AxisPlan& plan,
 
 // Elements whose position is outside along any axis take the extrapolation value, whatever the other axes
 // made.
-void extrapolate(std::vector<double>& y, std::span<const int64_t> dims, const std::vector<AxisPlan>& plans,
+void extrapolate(Workspace<double>& y, std::span<const int64_t> dims, const std::vector<AxisPlan>& plans,
                  double value) {
   Odometer at(dims);
+  StopCheck<> stop;
   for (double& v : y) {
+    if (stop()) return;
     for (size_t d = 0; d < plans.size(); ++d) {
       if (!plans[d].identity && plans[d].taps[size_t(at.at()[d])].count == 0) v = value;
     }
@@ -296,7 +300,7 @@ Status eval_resize(Eval& e) {
     return e.fail("{} can only be resized with mode nearest", dtype_name(x.type()));
   }
   const Reader<double> in(x);
-  std::vector<double> y(in.begin(), in.end());
+  Workspace<double> y(in.begin(), in.end());
   Dims now = x.dims();
   for (size_t d = 0; d < plans.size(); ++d) {
     if (plans[d].identity) continue;

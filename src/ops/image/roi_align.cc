@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/task.h"
 #include "graph/infer.h"
 #include "graph/lift.h"
 #include "graph/op.h"
@@ -27,8 +28,9 @@ struct Bin {
 
 static double pool(const double* plane, int64_t height, int64_t width, const Bin& bin, bool greatest) {
   double sum = 0, top = -HUGE_VAL;
-  for (int64_t j = 0; j < bin.down; ++j) {
-    for (int64_t k = 0; k < bin.across; ++k) {
+  StopCheck<> stop;
+  for (int64_t j = 0; j < bin.down && !stop(); ++j) {
+    for (int64_t k = 0; k < bin.across && !stop(); ++k) {
       const double y = bin.y + (double(j) + 0.5) * bin.height / double(bin.down);
       const double x = bin.x + (double(k) + 0.5) * bin.width / double(bin.across);
       const Bilinear b = Bilinear::of(height, width, y, x);
@@ -60,7 +62,8 @@ static Status eval(Eval& e) {
   const double scale = e.floating("spatial_scale"), offset = half ? 0.5 : 0;
   const Reader<double> in(x), boxes(rois);
   Writer<double> y(e.out(0));
-  for (int64_t r = 0; r < n; ++r) {
+  StopCheck<4096> stop;
+  for (int64_t r = 0; r < n && !stop(); ++r) {
     if (image[size_t(r)] < 0 || image[size_t(r)] >= x.dims()[0]) {
       return e.fail("region {} is of image {}, there are {}", r, image[size_t(r)], x.dims()[0]);
     }
@@ -75,10 +78,10 @@ static Status eval(Eval& e) {
       bin.down = int64_t(std::ceil(h / double(rows)));
       bin.across = int64_t(std::ceil(w / double(cols)));
     }
-    for (int64_t c = 0; c < channels; ++c) {
+    for (int64_t c = 0; c < channels && !stop(); ++c) {
       const double* plane = in.data() + (image[size_t(r)] * channels + c) * height * width;
-      for (int64_t py = 0; py < rows; ++py) {
-        for (int64_t px = 0; px < cols; ++px) {
+      for (int64_t py = 0; py < rows && !stop(); ++py) {
+        for (int64_t px = 0; px < cols && !stop(size_t(std::max<int64_t>(bin.down * bin.across, 1))); ++px) {
           bin.y = top + double(py) * bin.height;
           bin.x = left + double(px) * bin.width;
           y[size_t(((r * channels + c) * rows + py) * cols + px)] = pool(plane, height, width, bin, greatest);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CumSum: running sums along one axis, from either end, with or without the element itself.
+#include "base/task.h"
 #include "graph/infer.h"
 #include "graph/op.h"
 #include "ops/engine/codec.h"
@@ -24,10 +25,11 @@ static Status eval(Eval& e) {
     const Reader<T> x(e.in(0));
     Writer<T> y(e.out(0));
     const size_t rows = n * inner == 0 ? 0 : x.size() / (n * inner);
-    for (size_t row = 0; row < rows * inner; ++row) {
+    StopCheck<> stop;
+    for (size_t row = 0; row < rows * inner && !stop(); ++row) {
       const size_t first = row / inner * n * inner + row % inner;
       T sum = 0;
-      for (size_t k = 0; k < n; ++k) {
+      for (size_t k = 0; k < n && !stop(); ++k) {
         const size_t at = first + (reverse ? n - 1 - k : k) * inner;
         const T next = wrap_add(sum, x[at]);
         y[at] = exclusive ? sum : next;

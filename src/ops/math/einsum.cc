@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/task.h"
 #include "graph/infer.h"
 #include "graph/op.h"
 #include "ops/engine/codec.h"
@@ -151,7 +152,7 @@ static Result<std::vector<Axis>> axes_of(const Eval& e, const Equation& q) {
 // Sums the products over axes [depth, end); `at` is where each operand stands.
 template <class T>
 static T sum_products(const std::vector<Axis>& axes, size_t depth, const std::vector<Reader<T>>& in,
-                      std::vector<int64_t>& at) {
+                      std::vector<int64_t>& at, StopCheck<>& stop) {
   if (depth == axes.size()) {
     T p = 1;
     for (size_t t = 0; t < in.size(); ++t) p = wrap_mul(p, in[t][size_t(at[t])]);
@@ -159,11 +160,12 @@ static T sum_products(const std::vector<Axis>& axes, size_t depth, const std::ve
   }
   T sum = 0;
   const Axis& axis = axes[depth];
-  for (int64_t k = 0; k < axis.size; ++k) {
-    sum = wrap_add(sum, sum_products<T>(axes, depth + 1, in, at));
+  int64_t k = 0;
+  for (; k < axis.size && !stop(); ++k) {
+    sum = wrap_add(sum, sum_products<T>(axes, depth + 1, in, at, stop));
     for (size_t t = 0; t < at.size(); ++t) at[t] += axis.strides[t];
   }
-  for (size_t t = 0; t < at.size(); ++t) at[t] -= axis.size * axis.strides[t];
+  for (size_t t = 0; t < at.size(); ++t) at[t] -= k * axis.strides[t];
   return sum;
 }
 
@@ -178,8 +180,9 @@ static Status eval(Eval& e) {
     for (size_t k = 0; k < e.inputs(); ++k) in.emplace_back(e.in(k));
     Writer<T> y(e.out(0));
     std::vector<int64_t> at(in.size()), index(q.result.size());
-    for (size_t i = 0; i < y.size(); ++i) {
-      y[i] = sum_products<T>(axes, q.result.size(), in, at);
+    StopCheck<> stop;
+    for (size_t i = 0; i < y.size() && !stop(); ++i) {
+      y[i] = sum_products<T>(axes, q.result.size(), in, at, stop);
       for (size_t k = index.size(); k-- > 0;) {  // the next element of the result
         for (size_t t = 0; t < at.size(); ++t) at[t] += axes[k].strides[t];
         if (++index[k] < axes[k].size) break;

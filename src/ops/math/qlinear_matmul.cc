@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // QLinearMatMul: the product of two quantised matrices, quantised again.
+#include "base/task.h"
 #include "graph/op.h"
 #include "ops/common/matmul.h"
 #include "ops/common/quant.h"
@@ -35,7 +36,8 @@ static Status eval(Eval& e) {
   const Reader<double> scale(e.in(kYScale)), zero(e.in(kYZero));
   if (scale.size() == 0 || zero.size() == 0) return e.fail("y_scale or y_zero_point is empty");
   const size_t columns = e.out(0).rank() > 0 ? size_t(e.out(0).dims().back()) : 1;
-  for (size_t k = 0; k < out.size(); ++k) {
+  StopCheck<> stop;
+  for (size_t k = 0; k < out.size() && !stop(); ++k) {
     const double s = scale[scale.size() == 1 ? 0 : k / columns % scale.size()];
     const double z = zero[zero.size() == 1 ? 0 : k / columns % zero.size()];
     out[k] = dtype_is_integer(type) ? quantised(out[k] / s, z, type) : out[k] / s + z;

@@ -2,6 +2,7 @@
 // TopK: the k largest (or smallest) elements along an axis, best first, and where they stood.
 #include <algorithm>
 
+#include "base/workspace.h"
 #include "graph/infer.h"
 #include "graph/lift.h"
 #include "graph/op.h"
@@ -28,9 +29,14 @@ static Status infer(Infer& i) {
 // The first `k` of the indices 0 … n-1 in the order that `before` gives to elements; the lower index among
 // equals.
 template <class T>
-static void select(const T* x, size_t stride, size_t k, bool largest, std::vector<int64_t>& order) {
-  for (size_t j = 0; j < order.size(); ++j) order[j] = int64_t(j);
+static void select(const T* x, size_t stride, size_t k, bool largest, Workspace<int64_t>& order,
+                   StopCheck<>& stop) {
+  for (size_t j = 0; j < order.size(); ++j) {
+    stop.leave();
+    order[j] = int64_t(j);
+  }
   std::partial_sort(order.begin(), order.begin() + ptrdiff_t(k), order.end(), [&](int64_t p, int64_t q) {
+    stop.leave();
     const T a = x[size_t(p) * stride], b = x[size_t(q) * stride];
     const bool na = a != a, nb = b != b;  // NaN is the largest
     if (na || nb) return na == nb ? p < q : na == largest;
@@ -56,11 +62,12 @@ static Status eval(Eval& e) {
     const Reader<T> from(x);
     Writer<T> values(e.out(0));
     int64_t* indices = e.wanted(1) ? e.out(1).mutable_as<int64_t>().data() : nullptr;
-    std::vector<int64_t> order(size_t(n), 0);
-    for (int64_t line = 0; line < outer * inner; ++line) {
+    Workspace<int64_t> order(static_cast<size_t>(n));
+    StopCheck<> stop;
+    for (int64_t line = 0; line < outer * inner && !stop(size_t(n)); ++line) {
       const int64_t first = line / inner * n * inner + line % inner,
                     to = line / inner * k * inner + line % inner;
-      select(from.data() + first, size_t(inner), size_t(k), largest, order);
+      select(from.data() + first, size_t(inner), size_t(k), largest, order, stop);
       for (int64_t j = 0; j < k; ++j) {
         values[size_t(to + j * inner)] = from[size_t(first + order[size_t(j)] * inner)];
         if (indices) indices[to + j * inner] = order[size_t(j)];

@@ -3,6 +3,7 @@
 // given.
 #include <algorithm>
 
+#include "base/task.h"
 #include "ops/ml/columns.h"
 
 namespace sx::ops::feature_vectorizer {
@@ -37,11 +38,12 @@ static Status eval(Eval& e) {
   Writer<double> y(e.out(0));
   y.fill(0);
   int64_t at = 0;
-  for (size_t k = 0; k < e.inputs(); ++k) {
+  StopCheck<256> stop;
+  for (size_t k = 0; k < e.inputs() && !stop(); ++k) {
     const Columns m = columns_of(e.in(k));
     if (m.rows != rows) return e.fail("input {} has {} rows, input 0 has {}", k, m.rows, rows);
     const Reader<double> x(e.in(k));
-    for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t r = 0; r < rows && !stop(); ++r) {
       std::copy_n(x.data() + r * m.cols, std::min(m.cols, sizes[k]), y.data() + r * total + at);
     }
     at += sizes[k];

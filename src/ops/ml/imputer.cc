@@ -3,6 +3,7 @@
 // or of all.
 #include <cmath>
 
+#include "base/task.h"
 #include "ops/ml/columns.h"
 
 namespace sx::ops::imputer {
@@ -18,7 +19,8 @@ static Status impute(Eval& e, const std::vector<A>& values, A replaced) {
   const bool nan = replaced != replaced;
   const Reader<T> x(in);
   Writer<T> y(e.out(0));
-  for (size_t k = 0; k < x.size(); ++k) {
+  StopCheck<> stop;
+  for (size_t k = 0; k < x.size() && !stop(); ++k) {
     const bool missing = nan ? x[k] != x[k] : x[k] == T(replaced);
     y[k] = missing ? T(values[values.size() == 1 ? 0 : k % cols]) : x[k];
   }

@@ -3,6 +3,7 @@
 // coefficients the sign decides, and two labels get two scores.
 #include <algorithm>
 
+#include "base/task.h"
 #include "ops/engine/contract.h"
 #include "ops/ml/columns.h"
 #include "ops/ml/post_transform.h"
@@ -43,7 +44,8 @@ static Status eval(Eval& e) {
   const bool two = n == 1 && labels.size() == 2;
   const size_t width = two ? 2 : size_t(n);
   std::vector<double> scores;
-  for (int64_t row = 0; row < m.rows; ++row) {
+  StopCheck<16> stop;
+  for (int64_t row = 0; row < m.rows && !stop(); ++row) {
     scores.assign(size_t(n), 0);
     for (int64_t c = 0; c < n; ++c) {
       double sum = bias.empty() ? 0 : bias[size_t(c)];

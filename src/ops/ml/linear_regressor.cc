@@ -2,6 +2,7 @@
 // LinearRegressor: X·coefficientsᵀ + intercepts, one column for each target.
 #include <algorithm>
 
+#include "base/task.h"
 #include "ops/ml/columns.h"
 #include "ops/ml/post_transform.h"
 
@@ -25,7 +26,8 @@ static Status eval(Eval& e) {
   const Reader<double> x(e.in(0));
   Writer<double> y(e.out(0));
   std::vector<double> scores;
-  for (int64_t row = 0; row < m.rows; ++row) {
+  StopCheck<16> stop;
+  for (int64_t row = 0; row < m.rows && !stop(); ++row) {
     scores.assign(size_t(n), 0);
     for (int64_t t = 0; t < n; ++t) {
       double sum = bias.empty() ? 0 : bias[size_t(t)];

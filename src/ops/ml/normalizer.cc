@@ -3,6 +3,7 @@
 // stays.
 #include <cmath>
 
+#include "base/task.h"
 #include "ops/engine/reduce.h"
 #include "ops/ml/columns.h"
 
@@ -19,7 +20,8 @@ static Status eval(Eval& e) {
   const Columns m = columns_of(e.in(0));
   const Reader<double> x(e.in(0));
   Writer<double> y(e.out(0));
-  for (int64_t row = 0; row < m.rows; ++row) {
+  StopCheck<16> stop;
+  for (int64_t row = 0; row < m.rows && !stop(); ++row) {
     const std::span<const double> in = x.part(size_t(row * m.cols), size_t(m.cols));
     double size = 0;
     if (norm == "MAX") {

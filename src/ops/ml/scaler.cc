@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scaler: (x - offset) · scale, one pair for each column or one for all.
+#include "base/task.h"
 #include "ops/ml/columns.h"
 
 namespace sx::ops::scaler {
@@ -21,7 +22,8 @@ static Status eval(Eval& e) {
   }
   const Reader<double> in(x);
   Writer<double> y(e.out(0));
-  for (size_t k = 0; k < in.size(); ++k) {
+  StopCheck<> stop;
+  for (size_t k = 0; k < in.size() && !stop(); ++k) {
     const size_t c = k % cols;
     const double minus = offset.empty() ? 0 : offset[offset.size() == 1 ? 0 : c];
     const double times = scale.empty() ? 1 : scale[scale.size() == 1 ? 0 : c];

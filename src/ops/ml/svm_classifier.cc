@@ -3,6 +3,7 @@
 // support vectors, one linear score for each class. Binary cases give two scores as onnxruntime does.
 #include <algorithm>
 
+#include "base/task.h"
 #include "ops/ml/columns.h"
 #include "ops/ml/post_transform.h"
 #include "ops/ml/support_vectors.h"
@@ -126,7 +127,8 @@ static Status eval(Eval& e) {
   Writer<double> z(e.out(1));
   std::vector<double> scores;
   std::vector<int> votes;
-  for (int64_t row = 0; row < m.rows; ++row) {
+  StopCheck<16> stop;
+  for (int64_t row = 0; row < m.rows && !stop(); ++row) {
     machine.decide(x.part(size_t(row * m.cols), size_t(m.cols)), scores, votes);
     if (!machine.prob_a.empty() && !votes.empty()) scores = machine.probabilities(scores);
     const auto best = std::max_element(scores.begin(), scores.end());

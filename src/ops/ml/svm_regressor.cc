@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SVMRegressor: Σ coefficient · kernel(x, support vector) + rho, or the linear product where there are no
 // support vectors. one_class keeps the sign alone. post_transform changes nothing, as in onnxruntime.
+#include "base/task.h"
 #include "ops/ml/columns.h"
 #include "ops/ml/support_vectors.h"
 
@@ -29,7 +30,8 @@ static Status eval(Eval& e) {
   }
   const Reader<double> x(e.in(0));
   Writer<double> y(e.out(0));
-  for (int64_t row = 0; row < m.rows; ++row) {
+  StopCheck<16> stop;
+  for (int64_t row = 0; row < m.rows && !stop(); ++row) {
     const std::span<const double> in = x.part(size_t(row) * features, features);
     double sum = rho[0];
     for (size_t v = 0; v < supports; ++v) {

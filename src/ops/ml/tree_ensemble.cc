@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // TreeEnsemble: trees with leaves of their own and tests for membership of a set; scores for each target.
+#include "base/task.h"
 #include "ops/ml/forest.h"
 #include "ops/ml/post_transform.h"
 
@@ -29,7 +30,8 @@ static Status eval(Eval& e) {
   Writer<double> y(e.out(0));
   std::vector<double> sums(n);
   std::vector<bool> seen(n);
-  for (int64_t row = 0; row < m.rows; ++row) {
+  StopCheck<16> stop;
+  for (int64_t row = 0; row < m.rows && !stop(); ++row) {
     SX_TRY(forest.score(x.data() + row * m.cols, Forest::Aggregate(aggregate), sums, seen));
     finish_scores(Post(post), sums, Second::no);
     std::copy(sums.begin(), sums.end(), y.data() + size_t(row) * n);

@@ -3,6 +3,7 @@
 // one alone are a special case, decided as onnxruntime does.
 #include <algorithm>
 
+#include "base/task.h"
 #include "ops/ml/forest.h"
 #include "ops/ml/post_transform.h"
 
@@ -98,7 +99,8 @@ static Status eval(Eval& e) {
   Writer<double> z(e.out(1));
   std::vector<double> sums;
   std::vector<bool> seen(n);
-  for (int64_t row = 0; row < m.rows; ++row) {
+  StopCheck<16> stop;
+  for (int64_t row = 0; row < m.rows && !stop(); ++row) {
     sums.assign(n, 0);
     SX_TRY(forest.score(x.data() + row * m.cols, Forest::Aggregate::sum, sums, seen));
     finish_scores(post, sums, decision.decide(sums, seen, row, y));

@@ -3,6 +3,7 @@
 // each target.
 #include <algorithm>
 
+#include "base/task.h"
 #include "ops/ml/forest.h"
 #include "ops/ml/post_transform.h"
 
@@ -38,7 +39,8 @@ static Status eval(Eval& e) {
   Writer<double> y(e.out(0));
   std::vector<double> sums(n);
   std::vector<bool> seen(n);
-  for (int64_t row = 0; row < m.rows; ++row) {
+  StopCheck<16> stop;
+  for (int64_t row = 0; row < m.rows && !stop(); ++row) {
     SX_TRY(forest.score(x.data() + row * m.cols, aggregate, sums, seen));
     for (size_t t = 0; t < base.size(); ++t) {
       if (seen[t] || n == 1)

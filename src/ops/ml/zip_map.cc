@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ZipMap: each row of scores as a map from class label to score.
+#include "base/task.h"
 #include "ops/ml/columns.h"
 
 namespace sx::ops::zip_map {
@@ -23,7 +24,8 @@ static Status eval(Eval& e) {
                 : 0;
   std::vector<Value> rows;
   rows.reserve(size_t(m.rows));
-  for (int64_t r = 0; r < m.rows; ++r) {
+  StopCheck<64> stop;
+  for (int64_t r = 0; r < m.rows && !stop(); ++r) {
     Map map;
     map.key_type = labels.type();
     map.int_keys = labels.texts.empty() ? labels.ints : std::vector<int64_t>();

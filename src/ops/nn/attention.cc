@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/workspace.h"
 #include "graph/infer.h"
 #include "graph/op.h"
 #include "ops/common/spread.h"
@@ -88,10 +89,10 @@ static Heads heads_of(const Tensor& t, int64_t heads) {
 
 // Past and present joined as [batch, heads, past + length, size].
 template <class T>
-static std::vector<T> joined(const Eval& e, size_t past, size_t now, const Heads& h, int64_t before) {
+static Workspace<T> joined(const Eval& e, size_t past, size_t now, const Heads& h, int64_t before) {
   const Reader<T> old(e.has(past) ? e.in(past) : Tensor()), fresh(e.in(now));
   const int64_t total = before + h.length;
-  std::vector<T> all(size_t(h.batch * h.heads * total * h.size));
+  Workspace<T> all(size_t(h.batch * h.heads * total * h.size));
   for (int64_t g = 0; g < h.batch * h.heads; ++g) {
     T* to = all.data() + g * total * h.size;
     std::copy_n(old.data() + g * before * h.size, before * h.size, to);
@@ -168,7 +169,7 @@ static void to_probabilities(std::span<T> row, bool hidden) {
 // Softcap, bias and softmax of one head's scores; `debug` gets what qk_matmul_output_mode asks for.
 template <class T>
 static void finish_scores(const Eval& e, const Bias<T>& bias, int64_t b, int64_t h, int64_t total,
-                          std::vector<T>& scores, T* debug) {
+                          Workspace<T>& scores, T* debug) {
   const int64_t mode = e.integer("qk_matmul_output_mode");
   const T cap = T(e.floating("softcap"));
   const auto show = [&](int64_t when) {
@@ -176,17 +177,19 @@ static void finish_scores(const Eval& e, const Bias<T>& bias, int64_t b, int64_t
   };
   show(0);
   if (cap > 0) {
-    for (T& s : scores) s = cap * std::tanh(s / cap);
+    StopCheck<> capping;
+    for (size_t k = 0; k < scores.size() && !capping(); ++k) scores[k] = cap * std::tanh(scores[k] / cap);
   }
   show(1);
   std::vector<bool> hidden(scores.size() / size_t(std::max<int64_t>(total, 1)), true);
-  for (size_t k = 0; k < scores.size(); ++k) {
+  StopCheck<> stop;
+  for (size_t k = 0; k < scores.size() && !stop(); ++k) {
     const T add = bias.at(b, h, int64_t(k) / total, int64_t(k) % total);
     hidden[k / size_t(total)] = hidden[k / size_t(total)] && add == Bias<T>::kHidden;
     scores[k] += add;
   }
   show(2);
-  for (size_t r = 0; r < hidden.size(); ++r) {
+  for (size_t r = 0; r < hidden.size() && !stop(size_t(total)); ++r) {
     to_probabilities(std::span(scores).subspan(r * size_t(total), size_t(total)), hidden[r]);
   }
   show(3);
@@ -227,14 +230,14 @@ static Status eval(Eval& e) {
   return with_class<kFloatClasses>(e, e.in(kQ).type(), [&](auto zero) -> Status {
     using T = decltype(zero);
     const Reader<T> query(e.in(kQ));
-    const std::vector<T> keys = joined<T>(e, kPastKey, kK, k, past),
-                         values = joined<T>(e, kPastValue, kV, v, past);
+    const Workspace<T> keys = joined<T>(e, kPastKey, kK, k, past),
+                       values = joined<T>(e, kPastValue, kV, v, past);
     const Bias<T> bias(e, q, past, total);
     Writer<T> y(e.out(kY));
     const Heads out{q.batch, q.heads, q.length, v.size, q.inside};
-    std::vector<T> scores(size_t(q.length * total)),
-        debug(e.wanted(kScores) ? size_t(q.batch * q.heads) * scores.size() : 0);
-    for (int64_t g = 0; g < q.batch * q.heads; ++g) {
+    Workspace<T> scores(size_t(q.length * total)),
+        debug(e.wanted(kScores) ? size_t(q.batch * q.heads) * scores.size() : 0, T(0));
+    for (int64_t g = 0; g < q.batch * q.heads && !stop_requested(); ++g) {
       const int64_t b = g / q.heads, h = g % q.heads, shared = b * k.heads + h / (q.heads / k.heads);
       contract(Product<T>{.m = q.length,
                           .n = total,
@@ -248,7 +251,8 @@ static Status eval(Eval& e) {
                           .c = scores.data(),
                           .c_row = total,
                           .c_col = 1});
-      for (T& s : scores) s = T(s * scale);
+      StopCheck<> stop;
+      for (size_t s = 0; s < scores.size() && !stop(); ++s) scores[s] = T(scores[s] * scale);
       finish_scores(e, bias, b, h, total, scores,
                     debug.empty() ? nullptr : debug.data() + size_t(g) * scores.size());
       contract(Product<T>{.m = q.length,
@@ -264,7 +268,7 @@ static Status eval(Eval& e) {
                           .c_row = out.row(),
                           .c_col = 1});
     }
-    const auto put = [&](size_t o, const std::vector<T>& numbers) {
+    const auto put = [&](size_t o, const Workspace<T>& numbers) {
       if (e.wanted(o)) encode(numbers.data(), numbers.size(), e.out(o).type(), e.out(o).mutable_data(), 0, 1);
     };
     put(kPresentKey, keys);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ConvTranspose: the adjoint of a convolution: each input element spreads its kernel over the output.
+#include "base/workspace.h"
 #include "graph/op.h"
 #include "ops/common/window.h"
 #include "ops/engine/contract.h"
@@ -77,7 +78,7 @@ static void resolve(Window& w, const Extra& x, std::span<const int64_t> in, Dims
 // columns[M/group · taps, input places] = Wᵀ · X, added into the output where the window over it looks.
 template <class T>
 static void spread(const Window& w, std::span<const int64_t> in, std::span<const int64_t> out, int64_t planes,
-                   const std::vector<T>& columns, T* y) {
+                   const Workspace<T>& columns, T* y) {
   const int64_t places = product(in), plane = product(out);
   const int64_t taps = int64_t(columns.size()) / (planes * places);
   Dims at(in.size(), 0);
@@ -110,8 +111,8 @@ static Status eval(Eval& e) {
       const Reader<T> bias(e.in(2));
       for (size_t j = 0; j < y.size(); ++j) y[j] = bias[j / size_t(plane) % size_t(features * group)];
     }
-    std::vector<T> columns(size_t(features * taps * places));
-    for (int64_t g = 0; g < x[0] * group && !columns.empty(); ++g) {
+    Workspace<T> columns(size_t(features * taps * places));
+    for (int64_t g = 0; g < x[0] * group && !columns.empty() && !stop_requested(); ++g) {
       contract(Product<T>{.m = features * taps,
                           .n = places,
                           .k = channels,

@@ -2,6 +2,7 @@
 // LpPool: the p-norm of each window.
 #include <cmath>
 
+#include "base/task.h"
 #include "graph/lift.h"
 #include "graph/op.h"
 #include "ops/common/window.h"
@@ -22,10 +23,11 @@ static Status eval(Eval& e) {
     const Reader<T> from(x);
     Writer<T> y(e.out(0));
     Dims at(out.size(), 0);
-    for (int64_t place = 0; place < places; ++place, next_index(out, at)) {
+    StopCheck<> stop;
+    for (int64_t place = 0; place < places && !stop(); ++place, next_index(out, at)) {
       std::vector<int64_t> taps;
       for_each_tap(w, in, at, [&](int64_t offset, int64_t) { taps.push_back(offset); });
-      for (int64_t p = 0; p < planes; ++p) {
+      for (int64_t p = 0; p < planes && !stop(taps.size() + 1); ++p) {
         double sum = 0;
         for (int64_t t : taps) sum += std::pow(std::fabs(double(from[size_t(p * plane + t)])), power);
         y[size_t(p * places + place)] = T(std::pow(sum, 1 / power));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/task.h"
 #include "graph/infer.h"
 #include "graph/op.h"
 #include "ops/engine/codec.h"
@@ -25,7 +26,8 @@ static Status eval(Eval& e) {
     using T = decltype(zero);
     const Reader<T> from(x);
     Writer<T> y(e.out(0));
-    for (int64_t k = 0; k < batch * channels * plane; ++k) {
+    StopCheck<256> stop;
+    for (int64_t k = 0; k < batch * channels * plane && !stop(); ++k) {
       const int64_t c = k / plane % channels;
       const int64_t first = std::max<int64_t>(0, c - (size - 1) / 2),
                     last = std::min(channels - 1, c + size / 2);

@@ -2,6 +2,7 @@
 // MaxPool: the largest element of each window, and where it stood.
 #include <limits>
 
+#include "base/task.h"
 #include "graph/op.h"
 #include "ops/common/window.h"
 #include "ops/engine/codec.h"
@@ -34,10 +35,11 @@ static Status eval(Eval& e) {
     const Reader<T> from(x);
     Writer<T> y(e.out(0));
     Dims at(out.size(), 0);
-    for (int64_t place = 0; place < places; ++place, next_index(out, at)) {
+    StopCheck<> stop;
+    for (int64_t place = 0; place < places && !stop(); ++place, next_index(out, at)) {
       std::vector<int64_t> taps;
       for_each_tap(w, in, at, [&](int64_t offset, int64_t) { taps.push_back(offset); });
-      for (int64_t p = 0; p < planes; ++p) {
+      for (int64_t p = 0; p < planes && !stop(taps.size() + 1); ++p) {
         const T* v = from.data() + p * plane;
         int64_t best = taps.empty() ? -1 : taps[0];
         for (int64_t t : taps) {

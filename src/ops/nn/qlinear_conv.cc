@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // QLinearConv: the convolution of quantised tensors, quantised again; weights may have a scale a feature.
+#include "base/task.h"
 #include "graph/op.h"
 #include "ops/common/conv.h"
 #include "ops/common/quant.h"
@@ -28,7 +29,8 @@ static Status eval(Eval& e) {
   const double zero = number_at<double>(e.in(kYZero));
   const size_t places = size_t(product(c.out));
   Writer<double> y(e.out(0));
-  for (size_t k = 0; k < sums.size(); ++k) {
+  StopCheck<> stop;
+  for (size_t k = 0; k < sums.size() && !stop(); ++k) {
     const size_t m = k / places % size_t(c.features);
     const double sum = sums[k] + (bias.size() > 0 ? bias[m] : 0);
     y[k] = quantised(sum * scale * scales[scales.size() == 1 ? 0 : m], zero, e.out(0).type());

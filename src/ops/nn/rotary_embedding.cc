@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RotaryEmbedding: pairs of features of each head turned by an angle that depends on the position.
+#include "base/task.h"
 #include "graph/infer.h"
 #include "graph/op.h"
 #include "ops/engine/codec.h"
@@ -55,7 +56,8 @@ static Status eval(Eval& e) {
     const Reader<T> from(e.in(0)), cosines(e.in(1)), sines(e.in(2));
     Writer<T> y(e.out(0));
     std::copy(from.begin(), from.end(), y.begin());
-    for (int64_t k = 0; k < x.batch * x.heads * x.length; ++k) {
+    StopCheck<64> stop;
+    for (int64_t k = 0; k < x.batch * x.heads * x.length && !stop(); ++k) {
       const int64_t b = k / (x.heads * x.length), h = k / x.length % x.heads, s = k % x.length;
       const int64_t row = positions.empty() ? b * x.length + s : positions[size_t(b * x.length + s)];
       if (row < 0 || row >= rows) return e.fail("position {} is outside the cache of {}", row, rows);

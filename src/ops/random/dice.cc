@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "base/task.h"
 #include "ops/engine/codec.h"
 
 namespace sx::ops {
@@ -50,7 +51,11 @@ Status fill_normal(Eval& e) {
   Dice dice(e);
   const double mean = e.floating("mean"), scale = e.floating("scale");
   Writer<double> y(e.out(0));
-  for (double& v : y) v = mean + scale * dice.normal();
+  StopCheck<> stop;
+  for (double& v : y) {
+    if (stop()) break;
+    v = mean + scale * dice.normal();
+  }
   return {};
 }
 
@@ -58,7 +63,11 @@ Status fill_uniform(Eval& e) {
   Dice dice(e);
   const double low = e.floating("low"), high = e.floating("high");
   Writer<double> y(e.out(0));
-  for (double& v : y) v = low + (high - low) * dice.uniform();
+  StopCheck<> stop;
+  for (double& v : y) {
+    if (stop()) break;
+    v = low + (high - low) * dice.uniform();
+  }
   return {};
 }
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/cancel.h"
+#include "base/workspace.h"
 
 namespace sx::ops {
 namespace {
@@ -166,10 +166,10 @@ void store_state(Eval& e, const Recurrent& r, size_t output, const std::vector<T
 
 // One direction. `y` is null where the whole sequence is not wanted.
 template <class T>
-void walk_direction(const Eval& e, const Recurrent& r, int64_t d, Cell<T> cell, const T* x, const T* w, T* h,
-                    T* c, T* y, FunctionRef<void(const Cell<T>&)> step) {
+void walk_direction(const Recurrent& r, int64_t d, Cell<T> cell, const T* x, const T* w, T* h, T* c, T* y,
+                    FunctionRef<void(const Cell<T>&)> step) {
   const int64_t rows = r.gates * r.hidden;
-  std::vector<T> xw(size_t(r.steps * r.batch * rows)), hr(size_t(r.batch * rows));
+  Workspace<T> xw(size_t(r.steps * r.batch * rows)), hr(size_t(r.batch * rows));
   Product<T> in;  // rows of xw are in the order of X, whatever its layout
   in.m = r.steps * r.batch, in.n = rows, in.k = r.inputs;
   in.a = x, in.a_row = r.inputs;
@@ -181,8 +181,9 @@ void walk_direction(const Eval& e, const Recurrent& r, int64_t d, Cell<T> cell, 
   recur.a = h, recur.a_row = r.hidden;
   recur.b = cell.r, recur.b_row = 1, recur.b_col = r.hidden;
   recur.c = hr.data(), recur.c_row = rows;
+  StopCheck<> stop;
   for (int64_t turn = 0; turn < r.steps; ++turn) {
-    if (e.cancel && e.cancel->requested()) return;
+    if (stop(size_t(r.batch * rows))) return;
     contract(recur);
     for (int64_t b = 0; b < r.batch; ++b) {
       const int64_t length = r.lengths[size_t(b)];
@@ -214,7 +215,7 @@ Status walk(Eval& e, const Recurrent& r, bool has_cell, FunctionRef<void(const C
     peephole.assign(p.begin(), p.end());
   }
   std::vector<T> h = initial_state<T>(e, r, 5), c = initial_state<T>(e, r, has_cell ? 6 : SIZE_MAX);
-  std::vector<T> y(e.wanted(0) ? size_t(r.steps * r.directions * r.batch * r.hidden) : 0, T(0));
+  Workspace<T> y(e.wanted(0) ? size_t(r.steps * r.directions * r.batch * r.hidden) : 0, T(0));
   for (int64_t d = 0; d < r.directions; ++d) {
     Cell<T> cell;
     cell.r = recurrence.data() + d * rows * r.hidden;
@@ -223,9 +224,9 @@ Status walk(Eval& e, const Recurrent& r, bool has_cell, FunctionRef<void(const C
     cell.peephole = peephole.empty() ? nullptr : peephole.data() + d * 3 * r.hidden;
     cell.functions = r.functions.data() + size_t(d) * r.functions.size() / size_t(r.directions);
     const int64_t at = d * r.batch * r.hidden;
-    walk_direction<T>(e, r, d, cell, x.data(), w.data() + d * rows * r.inputs, h.data() + at, c.data() + at,
+    walk_direction<T>(r, d, cell, x.data(), w.data() + d * rows * r.inputs, h.data() + at, c.data() + at,
                       e.wanted(0) ? y.data() : nullptr, step);
-    if (e.cancel) SX_TRY(e.cancel->check());
+    SX_TRY(check_stop());
   }
   if (e.wanted(0)) {
     Writer<T> out(e.out(0));

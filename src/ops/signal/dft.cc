@@ -4,6 +4,7 @@
 // numbers of such a half.
 #include <algorithm>
 
+#include "base/workspace.h"
 #include "graph/infer.h"
 #include "graph/lift.h"
 #include "graph/op.h"
@@ -38,8 +39,7 @@ struct Line {
   bool mirrored = false;  // the input is half of a spectrum that mirrors itself
 };
 
-static void read_line(const Line& l, const double* x, int64_t stride,
-                      std::vector<std::complex<double>>& line) {
+static void read_line(const Line& l, const double* x, int64_t stride, Workspace<std::complex<double>>& line) {
   std::fill(line.begin(), line.end(), std::complex<double>());
   for (int64_t k = 0; k < std::min(l.have, l.n); ++k) {
     const double* p = x + k * stride * l.parts;
@@ -73,9 +73,10 @@ static Status eval(Eval& e) {
   const Fourier transform(size_t(l.n), inverse);
   const Reader<double> in(x);
   Writer<double> y(e.out(0));
-  std::vector<std::complex<double>> line(size_t(l.n));
-  for (int64_t o = 0; o < outer; ++o) {
-    for (int64_t k = 0; k < inner; ++k) {
+  Workspace<std::complex<double>> line(size_t(l.n), std::complex<double>());
+  StopCheck<65536> stop;
+  for (int64_t o = 0; o < outer && !stop(); ++o) {
+    for (int64_t k = 0; k < inner && !stop(size_t(l.n)); ++k) {
       read_line(l, in.data() + (o * l.have * inner + k) * l.parts, inner, line);
       transform(line);
       for (int64_t f = 0; f < l.out; ++f) {

@@ -4,22 +4,26 @@
 #include <bit>
 #include <cmath>
 
+#include "base/workspace.h"
+
 namespace sx::ops {
 
 using Complex = std::complex<double>;
 
 Fourier::Fourier(size_t n, bool inverse)
     : n_(n), inverse_(inverse), by_halves_(std::has_single_bit(n)), roots_(n) {
-  for (size_t k = 0; k < n; ++k) {
+  StopCheck<> stop;
+  for (size_t k = 0; k < n && !stop(); ++k) {
     const double angle = 2 * 3.14159265358979323846 * double(k) / double(n);
     roots_[k] = {std::cos(angle), inverse ? std::sin(angle) : -std::sin(angle)};
   }
 }
 
-void Fourier::operator()(std::vector<Complex>& line) const {
+void Fourier::operator()(Workspace<Complex>& line) const {
   if (n_ == 0) return;
+  StopCheck<> stop;
   if (by_halves_) {
-    for (size_t k = 1, to = 0; k < n_; ++k) {  // bits reversed
+    for (size_t k = 1, to = 0; k < n_ && !stop(); ++k) {  // bits reversed
       size_t bit = n_ >> 1;
       for (; to & bit; bit >>= 1) to ^= bit;
       to ^= bit;
@@ -28,7 +32,7 @@ void Fourier::operator()(std::vector<Complex>& line) const {
     for (size_t half = 1; half < n_; half *= 2) {
       const size_t step = n_ / (2 * half);
       for (size_t start = 0; start < n_; start += 2 * half) {
-        for (size_t k = 0; k < half; ++k) {
+        for (size_t k = 0; k < half && !stop(); ++k) {
           const Complex a = line[start + k], b = line[start + half + k] * roots_[k * step];
           line[start + k] = a + b;
           line[start + half + k] = a - b;
@@ -36,9 +40,9 @@ void Fourier::operator()(std::vector<Complex>& line) const {
       }
     }
   } else {
-    std::vector<Complex> sums(n_);
+    Workspace<Complex> sums(n_, Complex());
     for (size_t k = 0; k < n_; ++k) {
-      for (size_t j = 0, at = 0; j < n_; ++j, at = at + k >= n_ ? at + k - n_ : at + k)
+      for (size_t j = 0, at = 0; j < n_ && !stop(); ++j, at = at + k >= n_ ? at + k - n_ : at + k)
         sums[k] += line[j] * roots_[at];
     }
     line = std::move(sums);

@@ -2,7 +2,8 @@
 // Fourier: the discrete Fourier transform of one line, in float64.
 #pragma once
 #include <complex>
-#include <vector>
+
+#include "base/workspace.h"
 
 namespace sx::ops {
 
@@ -10,12 +11,12 @@ namespace sx::ops {
 class Fourier {
  public:
   Fourier(size_t n, bool inverse);
-  void operator()(std::vector<std::complex<double>>& line) const;  // of n elements; the inverse divides by n
+  void operator()(Workspace<std::complex<double>>& line) const;  // of n elements; the inverse divides by n
 
  private:
   size_t n_;
   bool inverse_, by_halves_;
-  std::vector<std::complex<double>> roots_;  // exp(∓2πi k/n)
+  Workspace<std::complex<double>> roots_;  // exp(∓2πi k/n)
 };
 
 }  // namespace sx::ops

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // STFT: the Fourier transforms of the frames of a signal, each weighted with a window.
+#include "base/workspace.h"
 #include "graph/infer.h"
 #include "graph/op.h"
 #include "ops/engine/codec.h"
@@ -48,9 +49,10 @@ static Status eval(Eval& e) {
   const Fourier transform(size_t(n), false);
   const Reader<double> in(x);
   Writer<double> y(e.out(0));
-  std::vector<std::complex<double>> line(static_cast<size_t>(n));
-  for (int64_t b = 0; b < batch; ++b) {
-    for (int64_t f = 0; f < frames; ++f) {
+  Workspace<std::complex<double>> line(static_cast<size_t>(n));
+  StopCheck<65536> stop;
+  for (int64_t b = 0; b < batch && !stop(); ++b) {
+    for (int64_t f = 0; f < frames && !stop(size_t(n)); ++f) {
       for (int64_t k = 0; k < n; ++k) {
         const double* p = in.data() + (b * length + f * step + k) * parts;
         line[size_t(k)] = std::complex<double>(p[0], parts == 2 ? p[1] : 0) * window[size_t(k)];

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/task.h"
 #include "ops/engine/codec.h"
 
 namespace sx::ops {
@@ -17,7 +18,8 @@ Status infer_window(Infer& i) {
 Status fill_window(Eval& e, double a0, double a1, double a2) {
   Writer<double> y(e.out(0));
   const double n = double(y.size()) - (e.integer("periodic") ? 0 : 1);
-  for (size_t k = 0; k < y.size(); ++k) {
+  StopCheck<> stop;
+  for (size_t k = 0; k < y.size() && !stop(); ++k) {
     const double angle = n > 0 ? 2 * 3.14159265358979323846 * double(k) / n : 0;
     y[k] = y.size() == 1 ? 1 : a0 - a1 * std::cos(angle) + a2 * std::cos(2 * angle);
   }

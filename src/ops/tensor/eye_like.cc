@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // EyeLike: ones on diagonal k of a matrix shaped like the input, zeros elsewhere.
+#include "base/task.h"
 #include "ops/tensor/shapes.h"
 
 namespace sx::ops::eye_like {
@@ -20,7 +21,8 @@ static Status eval(Eval& e) {
     using T = decltype(zero);
     Writer<T> y(e.out(0));
     y.fill(zero);
-    for (int64_t r = 0; r < rows; ++r) {
+    StopCheck<> stop;
+    for (int64_t r = 0; r < rows && !stop(); ++r) {
       if (r + k >= 0 && r + k < columns) y[size_t(r * columns + r + k)] = T(1);
     }
     return {};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // GatherElements: each output element takes its place along one axis from the index that stands there.
+#include "base/task.h"
 #include "ops/engine/move.h"
 #include "ops/tensor/shapes.h"
 
@@ -19,7 +20,8 @@ static Status eval(Eval& e) {
   const Reader<int64_t> at(indices);
   const Dims strides = contiguous_strides(x.dims());
   Odometer where(indices.dims());
-  for (size_t k = 0; k < at.size(); ++k, where.next()) {
+  StopCheck<> stop;
+  for (size_t k = 0; k < at.size() && !stop(); ++k, where.next()) {
     int64_t index = at[k], from = 0;
     if (!normal_index(index, x.dims()[axis])) {
       return e.fail("index {} is out of range for axis {} of {}", at[k], axis, to_string(x.dims()));

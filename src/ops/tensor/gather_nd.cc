@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // GatherND: the last axis of indices names a place in data; what lies below it is the result.
+#include "base/task.h"
 #include "ops/engine/move.h"
 #include "ops/tensor/shapes.h"
 
@@ -34,7 +35,8 @@ static Status eval(Eval& e) {
   const Reader<int64_t> indices(e.in(1));
   const size_t rows = depth ? indices.size() / depth : 0;
   const size_t rows_each = batches > 0 ? rows / size_t(batches) : 0;
-  for (size_t r = 0; r < rows; ++r) {
+  StopCheck<> stop;
+  for (size_t r = 0; r < rows && !stop(); ++r) {
     int64_t from = int64_t(r / rows_each) * block;
     for (size_t a = 0; a < depth; ++a) {
       int64_t index = indices[r * depth + a];

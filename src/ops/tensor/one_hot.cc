@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // OneHot: a new axis that is `on` at the index and `off` elsewhere.
+#include "base/task.h"
 #include "ops/engine/move.h"
 #include "ops/tensor/shapes.h"
 
@@ -40,7 +41,8 @@ static Status eval(Eval& e) {
   const int64_t depth = number_at<int64_t>(e.in(1));
   const int64_t inner = product(std::span<const int64_t>(e.in(0).dims()).subspan(axis));
   fill(e.out(0), e.in(2), 0);
-  for (size_t k = 0; k < indices.size(); ++k) {
+  StopCheck<> stop;
+  for (size_t k = 0; k < indices.size() && !stop(); ++k) {
     int64_t index = indices[k];
     if (!normal_index(index, depth)) continue;
     const int64_t outer = int64_t(k) / inner, within = int64_t(k) % inner;

@@ -2,6 +2,7 @@
 // Range: start, start + delta, … below limit.
 #include <cmath>
 
+#include "base/task.h"
 #include "ops/tensor/shapes.h"
 
 namespace sx::ops::range {
@@ -60,7 +61,8 @@ static Status eval(Eval& e) {
     using T = decltype(zero);
     const T start = number_at<T>(e.in(0)), delta = number_at<T>(e.in(2));
     Writer<T> y(e.out(0));
-    for (int64_t k = 0; k < n; ++k) y[size_t(k)] = start + T(k) * delta;
+    StopCheck<> stop;
+    for (int64_t k = 0; k < n && !stop(); ++k) y[size_t(k)] = start + T(k) * delta;
     return {};
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/tensor/scatter_reduce.h"
 
+#include "base/task.h"
 #include "ops/engine/codec.h"
 #include "ops/engine/move.h"
 
@@ -26,7 +27,8 @@ Status scatter(Eval& e, const Tensor& data, const Tensor& updates, int64_t runs,
   Tensor& out = e.out(0);
   copy_all(data, out);
   if (how == "none") {
-    for (int64_t k = 0; k < runs; ++k) {
+    StopCheck<> stop;
+    for (int64_t k = 0; k < runs && !stop(); ++k) {
       const int64_t at = place(k);
       if (at < 0) return e.fail("update {} names a place outside of {}", k, to_string(data.dims()));
       move_run(updates, k * run, out, at, run);
@@ -38,7 +40,8 @@ Status scatter(Eval& e, const Tensor& data, const Tensor& updates, int64_t runs,
     const Reader<T> old(data), now(updates);
     Writer<T> y(out);
     for (size_t k = 0; k < old.size(); ++k) y[k] = old[k];
-    for (int64_t k = 0; k < runs; ++k) {
+    StopCheck<> stop;
+    for (int64_t k = 0; k < runs && !stop(); ++k) {
       const int64_t at = place(k);
       if (at < 0) return e.fail("update {} names a place outside of {}", k, to_string(data.dims()));
       for (int64_t j = 0; j < run; ++j)

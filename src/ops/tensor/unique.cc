@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/workspace.h"
 #include "ops/engine/move.h"
 #include "ops/tensor/shapes.h"
 
@@ -46,14 +47,21 @@ struct Groups {
 
 template <class T>
 static Groups group(std::span<const T> v, size_t rows, size_t length, bool sorted) {
-  std::vector<int64_t> order(rows);
-  std::iota(order.begin(), order.end(), 0);
-  auto at = [&](int64_t k) { return v.data() + size_t(k) * length; };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t a, int64_t b) { return compare(at(a), at(b), length) < 0; });
-  Groups g;
-  std::vector<int64_t> of(rows);
+  Workspace<int64_t> order(rows);
+  StopCheck<> stop;
   for (size_t k = 0; k < rows; ++k) {
+    stop.leave();
+    order[k] = int64_t(k);
+  }
+  auto at = [&](int64_t k) { return v.data() + size_t(k) * length; };
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    stop.leave();
+    return compare(at(a), at(b), length) < 0;
+  });
+  Groups g;
+  Workspace<int64_t> of(rows);
+  for (size_t k = 0; k < rows; ++k) {
+    stop.leave();
     if (k == 0 || compare(at(order[k - 1]), at(order[k]), length) != 0) {
       g.first.push_back(order[k]);
       g.counts.push_back(0);

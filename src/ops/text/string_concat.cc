@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // StringConcat: strings end to end, with broadcasting.
+#include "base/task.h"
 #include "graph/eval.h"
 #include "graph/infer.h"
 #include "graph/op.h"
 #include "ops/engine/move.h"
+#include "tensor/text_account.h"
 
 namespace sx::ops::string_concat {
 
@@ -23,13 +25,17 @@ static Status eval(Eval& e) {
   const Dims sa = spread(a, dims), sb = spread(b, dims);
   const std::span<std::string> y = e.out(0).mutable_strings();
   Odometer at(dims);
-  for (size_t k = 0; k < y.size(); ++k, at.next()) {
+  TextAccount texts(e.out(0));
+  StopCheck<> stop;
+  for (size_t k = 0; k < y.size() && !stop(); ++k, at.next()) {
     int64_t ia = 0, ib = 0;
     for (size_t d = 0; d < dims.size(); ++d) {
       ia += at.at()[d] * sa[d];
       ib += at.at()[d] * sb[d];
     }
-    y[k] = a.strings()[size_t(ia)] + b.strings()[size_t(ib)];
+    const std::string &left = a.strings()[size_t(ia)], &right = b.strings()[size_t(ib)];
+    if (!texts.take(left.size() + right.size())) return {};
+    y[k] = left + right;
   }
   return {};
 }

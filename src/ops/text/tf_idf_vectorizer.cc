@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/task.h"
 #include "graph/eval.h"
 #include "graph/infer.h"
 #include "graph/op.h"
@@ -92,9 +93,10 @@ static Status eval(Eval& e) {
   std::vector<float> weight_of(width, 1);
   for (size_t k = 0; k < weights.size() && k < indexes.size(); ++k)
     weight_of[size_t(indexes[k])] = weights[k];
-  for (size_t r = 0; r < rows; ++r) {
-    for (size_t step = 1; step <= most_step; ++step) {
-      for (size_t start = 0; start < cols; ++start) {
+  StopCheck<> stop;
+  for (size_t r = 0; r < rows && !stop(); ++r) {
+    for (size_t step = 1; step <= most_step && !stop(); ++step) {
+      for (size_t start = 0; start < cols && !stop(most); ++start) {
         std::string gram;
         for (size_t n = 1, at = start; n <= most && at < cols; ++n, at += step) {
           append_item(gram, items[r * cols + at]);
