@@ -32,14 +32,15 @@ class Run final : public Command {
     auto options = session_.options(common);
     if (!options.ok()) return {options.status(), kUsage};
     options->taps = taps_;
+    Cancel cancel(&interrupt());
     const auto loading = std::chrono::steady_clock::now();
     auto session = session_.load(*options, out);
     if (!session.ok()) return refuse(std::move(session).status());
     inputs_.source.dims = options->dims;
     auto feeds = gather_inputs((*session)->inputs(), inputs_.source);
     if (!feeds.ok()) return refuse(std::move(feeds).status());
-    Cancel cancel(&interrupt());
-    if (timeout_ > 0) cancel.set_timeout(std::chrono::nanoseconds(int64_t(timeout_ * 1e9)));
+    if (Status s = cancel.set_timeout_seconds(timeout_); !s.ok())
+      return {std::move(s).in("--timeout"), kUsage};
     const auto start = std::chrono::steady_clock::now();
     auto values = (*session)->run(*feeds, {}, {&cancel});
     const auto end = std::chrono::steady_clock::now();

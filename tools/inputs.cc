@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "onnx/npy.h"
 #include "onnx/value_pb.h"
+#include "signals.h"
 
 namespace sx::tools {
 
@@ -118,6 +119,7 @@ Result<Value> random_value(const ValueDesc& input, uint64_t seed,
 
 Result<std::vector<NamedValue>> gather_inputs(const std::vector<ValueDesc>& inputs,
                                               const InputSource& source) {
+  const LeaveAtOnce leave;
   std::vector<NamedValue> list;
   std::unordered_map<std::string_view, const Type*> types;
   for (const ValueDesc& d : inputs) types.try_emplace(d.name, &d.type);

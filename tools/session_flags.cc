@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 
 #include "base/cpu.h"
 #include "base/format.h"
@@ -35,7 +36,8 @@ Result<unsigned> threads_from_environment() {
   if (!wanted || !*wanted) return 0u;
   char* end = nullptr;
   const unsigned long n = std::strtoul(wanted, &end, 10);
-  if (*end == 0 && *wanted != '-' && n <= 10000) return unsigned(n);
+  if (*end == 0 && *wanted != '-')
+    return unsigned(std::min<unsigned long>(n, std::numeric_limits<unsigned>::max()));
   return error(Code::invalid_argument, "SARDONYX_THREADS={}: expected a number of threads", wanted);
 }
 
@@ -47,6 +49,7 @@ void SessionFlags::add(Options& o, bool with_model) {
   o.value("--plugin", "FILE", plugins, "a shared library that adds providers").is(Takes::file);
   o.value("--dim", "NAME=N", dims, "fix a named dimension, as in --dim batch=4");
   o.value("--isa", "LEVEL", isa, "highest vector level").one_of({"baseline", "avx2", "avx512"});
+  o.value("--memory", "SIZE", memory, "most memory to hold, as in 500M, 2G or 80%");
   o.flag("--no-rules", no_rules, "run the graph as it is written");
 }
 
@@ -59,6 +62,11 @@ Result<SessionOptions> SessionFlags::options(const Common& common) const {
   o.providers = providers;
   o.plugins = plugins;
   SX_ASSIGN(o.dims, parse_dims(dims));
+  if (!memory.empty()) {
+    auto limit = parse_memory(memory);
+    if (!limit.ok()) return std::move(limit).status().in("--memory");
+    o.memory_limit = *limit;
+  }
   if (!isa.empty()) {
     Isa level{};
     if (!parse_isa(isa, level))

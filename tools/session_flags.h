@@ -13,7 +13,7 @@ namespace sx::tools {
 struct SessionFlags {
   std::string model;
   std::vector<std::string> providers, plugins, dims;
-  std::string isa;
+  std::string isa, memory;
   bool no_rules = false;
 
   void add(Options& o, bool with_model = true);

@@ -60,6 +60,9 @@ SX_EXPORT sx_code sx_session_options_add_provider(sx_session_options* options, c
 SX_EXPORT sx_code sx_session_options_add_plugin(sx_session_options* options, const char* path);
 /* Fixes a dimension that the model leaves free. */
 SX_EXPORT sx_code sx_session_options_set_dim(sx_session_options* options, const char* name, int64_t size);
+/* The most memory, in bytes, that the session may hold; 0: what the machine has. What wants more fails with
+ * SX_CODE_OUT_OF_MEMORY before it is allocated, and the session goes on working. */
+SX_EXPORT sx_code sx_session_options_set_memory_limit(sx_session_options* options, uint64_t bytes);
 
 /* ---- sessions */
 

@@ -160,6 +160,9 @@ class Options {
   Options& dim(const std::string& name, int64_t size) {
     return check(sx_session_options_set_dim(handle(), name.c_str(), size)), *this;
   }
+  Options& memory_limit(uint64_t bytes) {
+    return check(sx_session_options_set_memory_limit(handle(), bytes)), *this;
+  }
   sx_session_options* handle() const noexcept { return handle_.get(); }
 
  private:

@@ -3,11 +3,13 @@
 // against.
 #include "evaluate.h"
 
+#include "base/cancel.h"
 #include "base/format.h"
 #include "convert/convert.h"
 #include "errors.h"
 #include "graph/evaluate.h"
 #include "onnx/read.h"
+#include "signals.h"
 #include "strings.h"
 #include "values.h"
 
@@ -33,11 +35,14 @@ nb::object evaluate(nb::object source, nb::dict feed, bool float64) {
       raise(error(Code::invalid_argument, "input '{}', {}, is not given", info.name, to_string(info.type)));
     in.push_back(to_value(item, info.type, info.name, holders[in.size()]));
   }
+  Cancel cancel;
+  cancel.set_poll(poll_signals, nullptr);
   Result<std::vector<Value>> out = Status(Code::internal, "not run");
   {
     nb::gil_scoped_release unlocked;
-    out = evaluate_graph(graph, in, {.widen = float64});
+    out = evaluate_graph(graph, in, {.widen = float64, .cancel = &cancel});
   }
+  if (!out.ok() && PyErr_Occurred()) throw nb::python_error();
   nb::list results;
   for (Value& v : take(std::move(out))) results.append(to_python(Value(v)));
   return results;

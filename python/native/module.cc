@@ -34,6 +34,8 @@ Settings settings_of(nb::dict kwargs) {
       o.taps = nb::cast<std::vector<std::string>>(value);
     else if (name == "copy")
       o.load = nb::cast<bool>(value) ? LoadMode::copy : LoadMode::map;
+    else if (name == "memory_limit")
+      o.memory_limit = nb::cast<size_t>(value);
     else if (name == "log_level")
       o.log.least = LogLevel(nb::cast<int>(value));
     else if (name == "log")
@@ -58,12 +60,14 @@ NB_MODULE(_sardonyx, m) {
   m.attr("__version__") = SX_VERSION;
   m.def("set_error_classes", &set_error_classes);
   m.def("provider_names", &provider_names);
+  m.def("parse_memory", [](const std::string& text) { return take(sx::parse_memory(text)); });
   m.def("evaluate", &evaluate, nb::arg("source"), nb::arg("feed"), nb::arg("float64"));
 
   nb::class_<RunControl>(m, "RunControl")
       .def(nb::init<>())
       .def_prop_rw("terminate", &RunControl::terminate, &RunControl::set_terminate)
-      .def_rw("timeout", &RunControl::timeout);
+      .def_rw("timeout", &RunControl::timeout)
+      .def_rw("_memory_limit", &RunControl::memory_limit);
 
   nb::class_<NativeSession>(m, "NativeSession")
       .def(nb::init<nb::object, nb::dict>(), nb::arg("source"), nb::arg("settings"))

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 
+#include "base/contained.h"
 #include "base/format.h"
+#include "base/task.h"
 #include "convert/convert.h"
 #include "errors.h"
 #include "onnx/read.h"
+#include "signals.h"
 #include "strings.h"
 #include "values.h"
 
@@ -52,20 +53,6 @@ Argument argument_of(const ValueDesc& desc, const std::vector<onnx::ValueInfoPro
           str_of(to_string(desc.type))};
 }
 
-// Python's signal handlers run in the main thread only, and only with the GIL: a long run looks in now and
-// then.
-struct Signals {
-  pthread_t thread = pthread_self();
-
-  static bool poll(void* context) {
-    if (!pthread_equal(static_cast<Signals*>(context)->thread, pthread_self())) return false;
-    const PyGILState_STATE state = PyGILState_Ensure();
-    const bool raised = PyErr_CheckSignals() != 0;  // the exception waits in this thread's state
-    PyGILState_Release(state);
-    return raised;
-  }
-};
-
 }  // namespace
 
 void RunControl::set_terminate(bool stop) {
@@ -86,8 +73,13 @@ NativeSession::NativeSession(nb::object source, nb::dict kwargs) {
   const bool is_path = PyUnicode_Check(source.ptr());
   const std::string path = is_path ? text_of(source.ptr()) : "model";
   std::shared_ptr<onnx::Model> model;
+  Cancel cancel;
+  cancel.set_poll(poll_signals, nullptr);
+  options.cancel = &cancel;
+  options.memory = budget_of(options);
   auto load = [&]() -> Status {
     nb::gil_scoped_release unlocked;
+    const TaskScope scope({options.memory.get(), SIZE_MAX, &cancel});
     if (is_path) {
       SX_ASSIGN(model, onnx::read_model(path, {.load = options.load}));
     } else {
@@ -99,7 +91,7 @@ NativeSession::NativeSession(nb::object source, nb::dict kwargs) {
     SX_ASSIGN(session_, Session::from_graph(std::move(graph), std::move(options)));
     return {};
   };
-  Status status = load();
+  Status status = contained(load);
   if (!status.ok() && status.to_string().rfind(path, 0) != 0) status = std::move(status).in(path);
   if (PyErr_Occurred()) throw nb::python_error();
   check(status);
@@ -203,19 +195,20 @@ nb::object NativeSession::run(nb::object output_names, nb::object input_feed, nb
 
   std::shared_ptr<Cancel> outer;
   double timeout = 0;
+  size_t memory_limit = 0;
   if (!run_options.is_none()) {
     const auto& control = nb::cast<const RunControl&>(run_options);
     outer = control.cancel();
     timeout = control.timeout;
+    memory_limit = control.memory_limit;
   }
   Cancel cancel(outer.get());
-  Signals signals;
-  cancel.set_poll(Signals::poll, &signals);
-  if (timeout > 0) cancel.set_timeout(std::chrono::nanoseconds(int64_t(timeout * 1e9)));
+  cancel.set_poll(poll_signals, nullptr);
+  check(cancel.set_timeout_seconds(timeout));
   Status status;
   {
     nb::gil_scoped_release unlocked;
-    status = session_->run(std::span<const Value>(in), std::span<Value>(out), {&cancel});
+    status = session_->run(std::span<const Value>(in), std::span<Value>(out), {&cancel, memory_limit});
   }
   if (!status.ok()) {
     if (PyErr_Occurred()) throw nb::python_error();

@@ -24,7 +24,8 @@ class RunControl {
  public:
   bool terminate() const { return cancel_->requested(); }
   void set_terminate(bool stop);
-  double timeout = 0;  // seconds; 0: none
+  double timeout = 0;       // seconds; 0: none
+  size_t memory_limit = 0;  // bytes; 0: the session's
   std::shared_ptr<Cancel> cancel() const { return cancel_; }
 
  private:

@@ -59,16 +59,19 @@ def load(
     plugins=(),
     taps=(),
     copy: bool = False,
+    memory_limit: int | str = 0,
 ) -> Model:
     """Makes a model ready to be called.
 
     `dims` fixes named dimensions ahead, `taps` names inner values that become outputs after the model's own,
     `rules=False` runs the graph as it is written, `copy=True` reads the file whole instead of mapping it, for places
-    where another program may cut it meanwhile.
+    where another program may cut it meanwhile. `memory_limit` is the most memory that the model may hold, in bytes or as
+    "500M", "2G" or "80%" of what the machine has.
     """
     options = SessionOptions()
     options.load_copy = copy
     options.intra_op_num_threads = threads
+    options.memory_limit = memory_limit
     if not rules:
         options.graph_optimization_level = 0
     options.plugins, options.taps = list(plugins), list(taps)

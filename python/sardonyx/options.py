@@ -33,13 +33,23 @@ def _log(level: int, message: str) -> None:
     _LOGGER.log(_LEVELS[min(level, 3)], message)
 
 
+def _bytes(size: int | str) -> int:
+    if isinstance(size, str):
+        return _sardonyx.parse_memory(size)
+    if not 0 <= size < 2**63:
+        raise ValueError(f"memory_limit is {size}, expected bytes, 0 or more, or text as '2G'")
+    return int(size)
+
+
 class SessionOptions:
     """How to make a session ready.
 
     Used: intra_op_num_threads (0: as many as this process may use), graph_optimization_level (ORT_DISABLE_ALL runs
     the graph as it is written), log_severity_level (0 to 4; messages go to logging.getLogger("sardonyx")),
     free-dimension overrides, and our own: plugins (shared libraries that add providers), taps (values that become
-    outputs), load_copy (read the file whole instead of mapping it). The others are kept and mean nothing here.
+    outputs), load_copy (read the file whole instead of mapping it), memory_limit (the most memory that the session may
+    hold: bytes, or text as "500M", "2G" or "80%"; 0: what the machine has; also the configuration entry
+    "session.memory_limit"). The others are kept and mean nothing here.
     """
 
     _DEFAULTS = {
@@ -60,6 +70,7 @@ class SessionOptions:
         "use_deterministic_compute": True,
         "use_per_session_threads": True,
         "load_copy": False,
+        "memory_limit": 0,
     }
     __slots__ = (*_DEFAULTS, "_config", "_dims", "plugins", "taps")
 
@@ -93,13 +104,14 @@ class SessionOptions:
         if not 0 <= self.log_severity_level <= 4:
             raise ValueError(f"log_severity_level is {self.log_severity_level}, expected 0 to 4")
         settings = {
-            "threads": self.intra_op_num_threads,
+            "threads": min(self.intra_op_num_threads, 2**31),
             "rules": self.graph_optimization_level != GraphOptimizationLevel.ORT_DISABLE_ALL,
             "providers": providers,
             "plugins": [str(path) for path in self.plugins],
             "taps": list(self.taps),
             "dims": list(self._dims.items()),
             "copy": bool(self.load_copy),
+            "memory_limit": _bytes(self._config.get("session.memory_limit", self.memory_limit)),
         }
         if self.log_severity_level < 4:
             settings |= {"log": _log, "log_level": self.log_severity_level}
@@ -107,19 +119,32 @@ class SessionOptions:
 
 
 class RunOptions(_sardonyx.RunControl):
-    """One run, or several: `terminate = True` stops them from any thread; `timeout` is in seconds, 0 for none."""
+    """One run, or several: `terminate = True` stops them from any thread; `timeout` is in seconds, 0 for none.
+    `memory_limit`: what the session may hold while this run asks for more, as in SessionOptions; the smaller of both
+    holds. Also the configuration entry "run.memory_limit"."""
 
-    def __init__(self, timeout: float = 0) -> None:
+    def __init__(self, timeout: float = 0, memory_limit: int | str = 0) -> None:
         super().__init__()
         self.timeout = timeout
+        self.memory_limit = memory_limit
         self.log_severity_level = 2
         self.log_verbosity_level = 0
         self.logid = ""
         self.only_execute_path_to_fetches = False
         self._config: dict[str, str] = {}
 
+    @property
+    def memory_limit(self) -> int:
+        return self._memory_limit
+
+    @memory_limit.setter
+    def memory_limit(self, size: int | str) -> None:
+        self._memory_limit = _bytes(size)
+
     def add_run_config_entry(self, key: str, value: str) -> None:
         self._config[key] = value
+        if key == "run.memory_limit":
+            self.memory_limit = value
 
     def get_run_config_entry(self, key: str) -> str:
         return self._config[key]

@@ -72,6 +72,14 @@ sx_code sx_session_options_set_dim(sx_session_options* options, const char* name
   });
 }
 
+sx_code sx_session_options_set_memory_limit(sx_session_options* options, uint64_t bytes) {
+  return guarded([&]() -> Status {
+    SX_TRY(given(options, "options"));
+    options->options.memory_limit = size_t(bytes);
+    return {};
+  });
+}
+
 namespace {
 
 sx_session::Info describe(const sx::ValueDesc& desc) {

@@ -146,9 +146,13 @@ int main(void) {
     test_runs(copy);
     CHECK(sx_session_input(copy, 0)->dims[0] == 1);
   }
-  CHECK(sx_session_options_add_provider(options, "nobody") == SX_CODE_OK);
   sx_session_destroy(copy);
   copy = NULL;
+  CHECK(sx_session_options_set_memory_limit(options, 100) == SX_CODE_OK);
+  CHECK(sx_session_load("models/digits/digits.onnx", options, &copy) == SX_CODE_OUT_OF_MEMORY &&
+        strstr(sx_last_error(), "limit of 100 bytes"));
+  CHECK(sx_session_options_set_memory_limit(options, 0) == SX_CODE_OK);
+  CHECK(sx_session_options_add_provider(options, "nobody") == SX_CODE_OK);
   CHECK(sx_session_load("models/digits/digits.onnx", options, &copy) == SX_CODE_NOT_FOUND &&
         strstr(sx_last_error(), "nobody"));
   sx_session_options_destroy(options);
