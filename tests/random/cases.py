@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A case: a model and what is fed, made from a seed, a kind and a number, and nothing else."""
+
+from dataclasses import dataclass, field
+from functools import cache
+
+import graphs
+import numpy as np
+import recipes_math
+import recipes_ml
+import recipes_nn
+import recipes_rest
+import recipes_shape
+import wrong
+from draw import FLOATS, Draw
+from recipe import ABSOLUTE, OVERFLOWING, RANDOM, RECIPES, Control, Kit, Spec
+from schema import NEWEST, all_schemas, number_of
+
+import net as nets
+import sardonyx
+from net import Net
+
+__all__ = ["recipes_math", "recipes_ml", "recipes_nn", "recipes_rest", "recipes_shape"]
+BLOCK = 250  # cases in a row that share a vector level, because a process has one
+
+
+@dataclass
+class Case:
+    label: str  # operator and version, or the pattern of a graph
+    net: Net
+    wrong: bool
+    threads: int
+    rules: bool
+    random: bool = False  # results have only types and shapes
+    absolute: bool = True  # errors of a few units of 1 are rounding
+    overflows: bool = True  # what overflows may depend on the order of sums
+    notes: list[str] = field(default_factory=list)
+
+    def bytes(self, constants=None) -> bytes:
+        return self.net.model(constants).SerializeToString()
+
+
+def operators(wanted: list[str] | None) -> list[tuple[str, str]]:
+    """Domain and name of what we can draw and have; `wanted` limits it."""
+    return [key for key in _ours() if not wanted or key[1] in wanted]
+
+
+@cache
+def _ours() -> list[tuple[str, str]]:
+    """Operators with a recipe that this build knows: it says so itself."""
+    found = []
+    for key, versions in all_schemas().items():
+        if key not in RECIPES or not versions:
+            continue
+        net = Net(NEWEST[""], {key[0]: versions[-1].last} if key[0] else {})
+        net.opset = net.opset if key[0] else versions[-1].last
+        net.outputs = [net.node(key[1], [], domain=key[0])]
+        try:
+            sardonyx.load(net.model().SerializeToString(), threads=1)
+        except Exception as error:
+            if "is not known here" in str(error):
+                continue
+        found.append(key)
+    return found
+
+
+def make(seed: int, kind: str, number: int, wanted: list[str] | None = None) -> Case:
+    draw = Draw(seed, kind, number, ",".join(wanted or ()))
+    if kind == "graph":
+        label, net = graphs.make(draw)
+        case = Case(label, net, False, 1, True)
+    else:
+        spec = node(draw, wanted)
+        if kind == "wrong":
+            wrong.spoil(draw, spec)
+        net = surround(draw, spec, kind == "wrong")
+        case = Case(spec.label, net, kind == "wrong", 1, True, spec.schema.name in RANDOM)
+        case.absolute = spec.schema.name in ABSOLUTE or len(net.nodes) > 1
+        case.overflows = spec.schema.name in OVERFLOWING or len(net.nodes) > 1
+        case.notes = notes(spec)
+    case.threads = 2 if draw.chance(0.25) else 1
+    case.rules = draw.chance(0.75)
+    return case
+
+
+def notes(spec: Spec) -> list[str]:
+    """What the list of known differences may ask for."""
+    found = [f"{key}={value}" for key, value in spec.attrs.items() if isinstance(value, int | float | str)]
+    found += [f"no {a}" for a in spec.schema.attributes if a not in spec.attrs]
+    found.append(f"opset={spec.opset}")
+    for i, value in enumerate(spec.inputs):
+        array = value.array if isinstance(value, Control) else value
+        if array is None:
+            found.append(f"no input {i}")
+        elif isinstance(array, np.ndarray):
+            found.append(f"type={array.dtype.name}")
+            if array.size == 0:
+                found.append("empty")
+            if array.dtype in FLOATS and not np.isfinite(array.astype(np.float64)).all():
+                found.append("nonfinite")
+            if array.ndim == 0:
+                found.append(f"scalar {i}")
+    return found
+
+
+def node(draw: Draw, wanted: list[str] | None) -> Spec:
+    key = draw.of(operators(wanted))
+    versions = all_schemas()[key]
+    schema = versions[-1] if draw.chance(0.4) else draw.of(versions)
+    last = min(schema.last, graphs.PEER_OPSET) if not key[0] and draw.chance(0.85) else schema.last
+    last = max(last, schema.since)
+    opset = draw.one(schema.since, last, draw.whole(schema.since, last))
+    return RECIPES[key](Kit(draw, schema, opset))
+
+
+# Where a node's inputs come from
+
+
+def surround(draw: Draw, spec: Spec, loose: bool) -> Net:
+    """A model of this node: inputs fed or constant, declared in some way, perhaps through other nodes first and with
+    others behind."""
+    domain = spec.schema.domain
+    opset = spec.opset if not domain else graphs.PEER_OPSET - draw.whole(0, 8)
+    net = Net(opset, {domain: spec.opset} if domain else {})
+    source = Source(draw, net, loose)
+    constant, plain = draw.one(0.1, 0.1, 0.5, 0.9), draw.chance(0.5)
+    names = [source.input(value, constant, plain) for value in spec.inputs]
+    results = net.node(
+        spec.schema.name, names, spec.attrs, [bool(f) for f in spec.outputs], domain, spec.schema.attributes
+    )
+    results = [results] if isinstance(results, str) else results
+    net.outputs = [name for name in results if name]
+    if not loose and draw.chance(0.25):
+        tail(draw, net, spec)
+    return net
+
+
+def tail(draw: Draw, net: Net, spec: Spec) -> None:
+    """Elementwise nodes behind the first output, which may join its kernel."""
+    first = spec.inputs[0] if spec.inputs else None
+    if not isinstance(first, np.ndarray) or first.dtype != np.float32 or net.opset < 13:
+        return
+    if (
+        spec.schema.outputs[0].symbol != spec.schema.inputs[0].symbol
+        or "tensor(float)" not in spec.schema.outputs[0].types
+    ):
+        return
+    value, keep = net.outputs[0], draw.chance(0.3)
+    for _ in range(draw.whole(1, 3)):
+        if draw.chance(0.6):
+            value = net.node(
+                draw.one(
+                    "Relu",
+                    "Sigmoid",
+                    "Tanh",
+                    "Neg",
+                    "Abs",
+                    "Exp",
+                    "LeakyRelu",
+                    "HardSwish" if net.opset > 13 else "Relu",
+                ),
+                [value],
+            )
+        else:
+            other = draw.values(draw.one((), (1,)), np.float32, "small")
+            pair = [value, net.constant(other) if draw.chance(0.7) else net.feed(other)]
+            value = net.node(
+                draw.one("Add", "Mul", "Sub", "Div", "Max", "Min"), pair if draw.chance(0.6) else pair[::-1]
+            )
+    net.outputs = [value, *net.outputs[0 if keep else 1 :]]
+
+
+class Source:
+    """Gives a node its inputs."""
+
+    def __init__(self, draw: Draw, net: Net, loose: bool) -> None:
+        self.draw, self.net, self.loose = draw, net, loose
+        self.shapes = draw.one("fixed", "symbols", "symbols", "unknown", "mixed")
+        self.symbols: dict[int, str] = {}
+
+    def declared(self, array: np.ndarray) -> list | None:
+        d, shapes = self.draw, self.shapes
+        if shapes == "mixed":
+            shapes = d.one("fixed", "symbols", "unknown")
+        if shapes == "fixed":
+            return list(array.shape)
+        if shapes == "unknown":
+            return None
+        result = []
+        for size in array.shape:
+            pick = d.random.random()
+            if pick < 0.3:
+                result.append(size)
+            elif pick < 0.5 and not self.loose:  # one name for one size
+                result.append(self.symbols.setdefault(size, f"n{size}"))
+            elif pick < 0.9:
+                result.append(self.net.name("d"))
+            else:
+                result.append("")
+        return result
+
+    def feed(self, array) -> str:
+        return self.net.feed(array, None if isinstance(array, list) else self.declared(array))
+
+    def input(self, value, constant: float, plain: bool) -> str:
+        d = self.draw
+        if value is None:
+            return ""
+        if isinstance(value, Control):
+            if d.chance(0.5 + constant / 2):
+                return self.net.constant(value.array)
+            return self.feed(value.array)
+        if isinstance(value, list):
+            return self.sequence(value)
+        if not plain and d.chance(0.5):
+            return self.through(value)
+        return self.net.constant(value) if d.chance(constant) else self.feed(value)
+
+    def sequence(self, arrays: list[np.ndarray]) -> str:
+        if not arrays:
+            return self.net.node("SequenceEmpty", [], {"dtype": 1})
+        return self.net.node("SequenceConstruct", [self.feed(a) for a in arrays])
+
+    def through(self, array: np.ndarray) -> str:
+        """The same values, made by other nodes: views, sizes that are known late, branches."""
+        ways = [self.identity, self.transposed, self.reshaped, self.branch]
+        if self.net.opset >= 13 and array.dtype.itemsize >= 1 and array.dtype.name not in nets.PACKED:
+            ways += [
+                self.sliced,
+                self.expanded,
+                self.compressed,
+                self.concatenated,
+                self.squeezed,
+                self.looped,
+            ]
+        try_late = self.draw.of(ways)
+        return try_late(array)
+
+    def base(self, array: np.ndarray) -> str:
+        return self.net.constant(array) if self.draw.chance(0.15) else self.feed(array)
+
+    def identity(self, array: np.ndarray) -> str:
+        return self.net.node("Identity", [self.base(array)])
+
+    def transposed(self, array: np.ndarray) -> str:
+        perm = self.draw.random.sample(range(array.ndim), array.ndim)
+        before = np.ascontiguousarray(np.transpose(array, np.argsort(perm))).reshape(
+            [array.shape[i] for i in np.argsort(perm)]
+        )
+        return self.net.node("Transpose", [self.base(before)], {"perm": perm} if perm else {})
+
+    def reshaped(self, array: np.ndarray) -> str:
+        if self.net.opset < 14 or array.size == 0:
+            return self.identity(array)
+        shape = np.array(array.shape, np.int64)
+        shape = self.net.constant(shape) if self.draw.chance(0.5) else self.feed(shape)
+        return self.net.node("Reshape", [self.base(array.reshape(-1)), shape])
+
+    def branch(self, array: np.ndarray) -> str:
+        if self.net.opset < 11:
+            return self.identity(array)
+        x = self.base(array)
+        flag = np.array(bool(self.draw.flag()))
+        condition = self.feed(flag) if self.draw.chance(0.8) else self.net.constant(flag)
+        bodies = []
+        for _ in range(2):
+            inner = Net(self.net.opset, prefix=self.net.name("b"))
+            y = inner.node("Identity", [x])
+            if self.draw.chance(0.5) and array.ndim and self.net.opset >= 13:
+                start = inner.constant(np.array([0], np.int64))
+                end = inner.constant(np.array([2**31], np.int64))
+                y = inner.node("Slice", [y, start, end])
+            bodies.append(inner.body([], [y]))
+        return self.net.node("If", [condition], {"then_branch": bodies[0], "else_branch": bodies[1]})
+
+    def looped(self, array: np.ndarray) -> str:
+        trips = np.array(self.draw.whole(0, 2), np.int64)
+        inner = Net(self.net.opset, prefix=self.net.name("l"))
+        go = inner.node("Identity", ["go"])
+        y = inner.node("Identity", ["state"])
+        body = inner.body([("i", 7, ()), ("go", 9, ()), ("state", number_of(array.dtype))], [go, y])
+        return self.net.node("Loop", [self.feed(trips), "", self.base(array)], {"body": body})
+
+    def sliced(self, array: np.ndarray) -> str:
+        if not array.ndim:
+            return self.identity(array)
+        d = self.draw
+        axis, before, after = d.whole(0, array.ndim - 1), d.whole(0, 2), d.whole(0, 2)
+        widths = [(before, after) if a == axis else (0, 0) for a in range(array.ndim)]
+        if array.dtype == object:
+            return self.identity(array)
+        larger = np.pad(array.astype(array.dtype), widths)
+        i64 = lambda v: np.array([v], np.int64)  # noqa: E731
+        give = self.feed if d.chance(0.6) else self.net.constant
+        bounds = [give(i64(before)), give(i64(before + array.shape[axis])), give(i64(axis))]
+        return self.net.node("Slice", [self.base(larger), *bounds])
+
+    def expanded(self, array: np.ndarray) -> str:
+        if not array.ndim or array.dtype == object or array.size == 0:
+            return self.identity(array)
+        axis = self.draw.whole(0, array.ndim - 1)
+        small = np.ascontiguousarray(array.take([0], axis))
+        shape = np.array(array.shape, np.int64)
+        shape = self.net.constant(shape) if self.draw.chance(0.6) else self.feed(shape)
+        return self.net.node("Expand", [self.base(small), shape])
+
+    def compressed(self, array: np.ndarray) -> str:
+        if not array.ndim or array.dtype == object:
+            return self.identity(array)
+        axis = self.draw.whole(0, array.ndim - 1)
+        keep = np.ones(array.shape[axis] + self.draw.whole(0, 2), bool)
+        keep[array.shape[axis] :] = False
+        widths = [(0, len(keep) - array.shape[a]) if a == axis else (0, 0) for a in range(array.ndim)]
+        larger = np.pad(array, widths)
+        return self.net.node("Compress", [self.base(larger), self.feed(keep)], {"axis": axis})
+
+    def concatenated(self, array: np.ndarray) -> str:
+        if not array.ndim:
+            return self.identity(array)
+        axis = self.draw.whole(0, array.ndim - 1)
+        cut = self.draw.whole(0, array.shape[axis])
+        parts = [np.ascontiguousarray(p) for p in np.split(array, [cut], axis)]
+        return self.net.node("Concat", [self.base(p) for p in parts], {"axis": axis})
+
+    def squeezed(self, array: np.ndarray) -> str:
+        axis = self.draw.whole(0, array.ndim)
+        at = np.array([axis], np.int64)
+        at = self.net.constant(at) if self.draw.chance(0.6) else self.feed(at)
+        return self.net.node("Squeeze", [self.base(np.expand_dims(array, axis)), at])

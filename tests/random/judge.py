@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a case in every way and says what is wrong: cpu and reference against the float64 evaluation, each other,
+and onnxruntime. Where results differ by more than a few units in the last place, the float64 evaluation of slightly
+disturbed inputs says how much a rounding error may cost there."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import ml_dtypes
+import numpy as np
+from cases import Case
+from draw import FLOATS
+
+import sardonyx
+
+UNITS = 8  # in the last place: close without further questions
+PEER_RELATIVE, PEER_FLOOR = 3e-5, 1e-5  # how well peers must agree, the second of the largest result
+DISTURBED = 4  # evaluations
+SLACK = 40  # times what a disturbance of one unit changes
+
+
+@dataclass
+class Finding:
+    kind: str  # crash, hang, numbers, error, refused, onnxruntime …
+    why: str
+
+
+@dataclass
+class Answer:
+    values: list | None
+    error: str = ""
+
+    def __str__(self) -> str:
+        return f"error: {self.error}" if self.values is None else "a result"
+
+
+def answer(function: Callable[[], list]) -> Answer:
+    try:
+        return Answer(function())
+    except Exception as error:  # whatever it is, it is the answer
+        return Answer(None, str(error).strip() or repr(error))
+
+
+def run_cpu(case: Case, model: bytes) -> Answer:
+    def both() -> list:
+        session = sardonyx.load(model, providers=["cpu"], threads=case.threads, rules=case.rules).session
+        first = session.run(None, case.net.feeds)
+        again = session.run(None, case.net.feeds)
+        if not case.random and not all(map(identical, first, again)):
+            raise AssertionError("a second run gave another result")
+        return first
+
+    return answer(both)
+
+
+def run_reference(case: Case, model: bytes) -> Answer:
+    return answer(
+        lambda: sardonyx.load(model, providers=["reference"], threads=1, rules=False).session.run(
+            None, case.net.feeds
+        )
+    )
+
+
+def run_onnxruntime(case: Case, model: bytes) -> Answer:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return answer(
+        lambda: onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"]).run(
+            None, case.net.feeds
+        )
+    )
+
+
+def run_onnx(case: Case, model: bytes) -> Answer:
+    from onnx.reference import ReferenceEvaluator
+
+    def evaluate() -> list:
+        with np.errstate(all="ignore"):
+            return ReferenceEvaluator(model).run(None, case.net.feeds)
+
+    return answer(evaluate)
+
+
+# Comparison
+
+
+def identical(a, b) -> bool:
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(identical, a, b))
+    if isinstance(a, dict) or isinstance(b, dict) or a is None or b is None:
+        return a == b
+    a, b = np.asarray(a), np.asarray(b)
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if a.dtype in FLOATS or a.dtype.kind == "c":
+        a, b = wide(a), wide(b)
+        return np.array_equal(a, b, equal_nan=True)
+    return np.array_equal(a, b)
+
+
+def wide(a: np.ndarray) -> np.ndarray:
+    return a.astype(np.complex128 if a.dtype.kind == "c" else np.float64)
+
+
+def epsilon(dtype) -> float:
+    if dtype.kind == "c":
+        return 1.2e-7 if dtype.itemsize == 8 else 2.3e-16
+    return float(ml_dtypes.finfo(dtype).eps)
+
+
+def flatten(values: list) -> list:
+    """Arrays out of sequences and maps, so that places correspond; None stays."""
+    flat = []
+    for value in values:
+        if isinstance(value, list):
+            flat += [np.array(len(value)), *flatten(value)]
+        elif isinstance(value, dict):
+            flat += [np.array(list(value)), np.array(list(value.values()))]
+        else:
+            flat.append(value if value is None else np.asarray(value))
+    return flat
+
+
+def far_apart(a: np.ndarray, b: np.ndarray, dtype, tolerance=0.0) -> np.ndarray:
+    """Where a is not b but for rounding to `dtype`; both wide."""
+    eps = epsilon(dtype)
+    with np.errstate(all="ignore"):
+        least = float(ml_dtypes.finfo(dtype).tiny) if dtype.kind != "c" else 1e-37  # denormals may be flushed
+        near = np.abs(a - b) <= UNITS * eps * np.maximum(np.abs(a), np.abs(b)) + tolerance + least
+        same = (a == b) | (np.isnan(a) & np.isnan(b))
+        return ~(near | same)
+
+
+def rounded(truth: np.ndarray, dtype) -> np.ndarray:
+    """As the type can hold it: what is too large is infinite."""
+    with np.errstate(all="ignore"):
+        return wide(truth.astype(dtype)) if dtype in FLOATS and dtype.itemsize < 8 else wide(truth)
+
+
+def mismatch(a, b, tolerance=None) -> str:
+    """How a differs from b, the more exact one; '' if it does not."""
+    if a is None or b is None:
+        return (
+            ""
+            if a is b
+            else f"{'nothing' if a is None else 'a value'} for {'nothing' if b is None else 'a value'}"
+        )
+    if a.shape != b.shape:
+        return f"shape {list(a.shape)} for {list(b.shape)}"
+    if a.dtype in FLOATS or a.dtype.kind == "c":
+        if b.dtype not in FLOATS and b.dtype.kind != "c":
+            return f"type {a.dtype} for {b.dtype}"
+        x, y = wide(a), rounded(b, a.dtype)
+        bad = far_apart(x, y, a.dtype, 0.0 if tolerance is None else tolerance)
+        if bad.any() and tolerance is not None:
+            bad &= ~np.isnan(tolerance)  # NaN: unstable there, anything may be right
+            with np.errstate(all="ignore"):  # near the largest number, infinity is a rounding away
+                limit = float(ml_dtypes.finfo(a.dtype).max) if a.dtype in FLOATS else np.inf
+                edge = (
+                    np.isinf(x)
+                    & (np.sign(x) == np.sign(wide(b)))
+                    & (np.abs(wide(b)) + tolerance >= limit * 0.99)
+                )
+                bad &= ~edge if a.dtype in FLOATS else True
+    elif (a.dtype == object) != (b.dtype == object) and a.dtype.kind != "U":
+        return f"type {a.dtype} for {b.dtype}"
+    else:
+        x, y = a, b
+        bad = np.asarray(x != y)
+        if tolerance is not None:
+            bad = bad & ~np.isnan(tolerance)
+    if not bad.any():
+        return ""
+    at = tuple(int(i[0]) for i in np.nonzero(bad)) if bad.ndim else ()
+    return f"{x[at]!r} for {y[at]!r} at {list(at)}, {int(bad.sum())} of {bad.size} off"
+
+
+def first_mismatch(a: list, b: list, tolerances: list | None = None) -> str:
+    if len(a) != len(b):
+        return f"{len(a)} values for {len(b)}"
+    for i, (x, y) in enumerate(zip(a, b, strict=True)):
+        if why := mismatch(x, y, tolerances[i] if tolerances else None):
+            return f"output {i}: {why}"
+    return ""
+
+
+def case_epsilon(case: Case) -> float:
+    """Of the coarsest floating-point type about."""
+    arrays = [
+        a for a in (*case.net.feeds.values(), *case.net.constants.values()) if isinstance(a, np.ndarray)
+    ]
+    return max(
+        (epsilon(a.dtype) for a in arrays if a.dtype in FLOATS and a.dtype.itemsize > 1), default=2.0**-23
+    )
+
+
+def disturb(random: np.random.Generator, arrays: dict, eps: float, several: bool) -> dict:
+    """Each number moves by a unit; before several nodes also by a unit of the tensor's mean, as sums would round."""
+    changed = {}
+    for name, a in arrays.items():
+        if isinstance(a, np.ndarray) and a.dtype in FLOATS and a.dtype.itemsize > 1:
+            with np.errstate(all="ignore"):
+                step = eps if a.dtype.itemsize >= 4 else float(ml_dtypes.finfo(a.dtype).eps)
+                x = wide(a) * (1 + step * random.choice([-1.0, 1.0, 0.5], a.shape))
+                if several and a.size and np.isfinite(mean := np.abs(x).mean()):
+                    x = x + step * mean * random.choice([-1.0, 1.0], a.shape)
+                a = x if a.dtype == np.float64 else x.astype(a.dtype)
+        changed[name] = a
+    return changed
+
+
+def tolerances_of(case: Case, truth: list, outputs: list) -> list:
+    """How far each element of the float64 evaluation moves when inputs move by a unit; NaN where it jumps."""
+    random = np.random.default_rng(1)
+    eps = case_epsilon(case)
+    spread = [np.zeros(t.shape) if t is not None else None for t in truth]
+    for _ in range(DISTURBED):
+        constants = disturb(random, case.net.constants, eps, len(case.net.nodes) > 1)
+        feeds = disturb(random, case.net.feeds, eps, len(case.net.nodes) > 1)
+        try:
+            moved = flatten(sardonyx.evaluate(case.bytes(constants), feeds))
+        except Exception:
+            return [np.full(t.shape, np.nan) if t is not None else None for t in truth]
+        for i, (t, m) in enumerate(zip(truth, moved, strict=False)):
+            if t is None:
+                continue
+            if m is None or m.shape != t.shape:
+                spread[i] = np.full(t.shape, np.nan)
+            elif t.dtype in FLOATS or t.dtype.kind == "c":
+                with np.errstate(all="ignore"):
+                    step = np.asarray(np.abs(wide(m) - wide(t)))
+                    step[np.isnan(wide(m)) & np.isnan(wide(t)) | (wide(m) == wide(t))] = 0
+                    step[np.isinf(step)] = np.nan
+                    spread[i] = np.fmax(spread[i], step) + np.where(np.isnan(step), np.nan, 0)
+            else:
+                spread[i] = np.where(m != t, np.nan, spread[i])
+    floor = 4 * eps if case.absolute else 0.0
+    with np.errstate(all="ignore"):
+        return [None if s is None else s * SLACK + floor for s in spread]
+
+
+def compare(case: Case, model: bytes, cpu: list, reference: list) -> tuple[list[Finding], list, list | None]:
+    """Findings, the float64 evaluation, and tolerances if they were needed."""
+    if why := kinds_differ(cpu, reference):
+        return [Finding("numbers", f"cpu: {why}")], [], None
+    exact = answer(lambda: sardonyx.evaluate(model, case.net.feeds))
+    if exact.values is None:
+        return [Finding("truth", f"float64 evaluation: {exact.error}")], [], None
+    cpu, reference, truth = flatten(cpu), flatten(reference), flatten(exact.values)
+    if not first_mismatch(cpu, reference) and not first_mismatch(reference, truth):
+        return [], truth, None
+    if len(truth) != len(reference) or any(
+        (t is None) != (r is None) or (t is not None and t.shape != r.shape)
+        for t, r in zip(truth, reference, strict=True)
+    ):
+        why = first_mismatch(cpu, reference)
+        return ([Finding("numbers", f"cpu: {why}")] if why else []), truth, None
+    tolerances = tolerances_of(case, truth, reference)
+    if case.overflows and extreme(case):
+        tolerances = [
+            t if t is None else np.where(unbounded(c) | unbounded(r), np.nan, t)
+            for t, c, r in zip(tolerances, cpu, reference, strict=True)
+        ]
+    findings = []
+    for name, values in (("cpu", cpu), ("reference", reference)):
+        if why := first_mismatch(values, truth, tolerances):
+            findings.append(Finding("numbers", f"{name}: {why}"))
+    if len(findings) == 2 and not first_mismatch(cpu, reference):
+        findings = [Finding("both", findings[0].why.replace("cpu", "cpu and reference", 1))]
+    return findings, truth, tolerances
+
+
+def extreme(case: Case) -> bool:
+    """Are there numbers whose square the type cannot hold?"""
+    for a in (*case.net.feeds.values(), *case.net.constants.values()):
+        if isinstance(a, np.ndarray) and a.dtype in FLOATS:
+            with np.errstate(all="ignore"):
+                if (np.abs(wide(a)) > float(ml_dtypes.finfo(a.dtype).max) ** 0.5).any():
+                    return True
+    return False
+
+
+def unbounded(a: np.ndarray) -> np.ndarray:
+    return ~np.isfinite(wide(a)) if a.dtype in FLOATS else np.zeros(a.shape, bool)
+
+
+def kinds_differ(cpu: list, reference: list) -> str:
+    a, b = flatten(cpu), flatten(reference)
+    if len(a) != len(b):
+        return f"{len(a)} values for {len(b)}"
+    for i, (x, y) in enumerate(zip(a, b, strict=True)):
+        if (x is None) != (y is None):
+            return f"output {i}: nothing on one side"
+        if x is not None and (x.dtype != y.dtype or x.shape != y.shape):
+            return f"output {i}: {x.dtype}{list(x.shape)} for {y.dtype}{list(y.shape)}"
+    return ""
+
+
+def beside_peer(
+    case: Case, model: bytes, ours: Answer, truth: list, tolerances, peer: str, theirs: Answer
+) -> list[Finding]:
+    if theirs.values is None and ours.values is None:
+        return []
+    if theirs.values is None:
+        return [Finding(f"{peer} refuses", theirs.error.splitlines()[0])]
+    if ours.values is None:
+        return [Finding(f"{peer} accepts", ours.error.splitlines()[-1])]
+    values = flatten(theirs.values)
+    if case.random:
+        return []
+    if not first_mismatch(values, truth):
+        return []
+    if tolerances is None:
+        tolerances = tolerances_of(case, truth, values)
+    tolerances = [
+        None if t is None else s + peer_tolerance(case, t) for s, t in zip(tolerances, truth, strict=True)
+    ]
+    why = first_mismatch(values, truth, tolerances)
+    return [Finding(f"{peer} differs", why)] if why else []
+
+
+def peer_tolerance(case: Case, truth: np.ndarray) -> np.ndarray:
+    if truth.dtype not in FLOATS and truth.dtype.kind != "c":
+        return np.zeros(truth.shape)
+    with np.errstate(all="ignore"):
+        size = np.abs(wide(truth))
+        largest = np.max(size, where=np.isfinite(size), initial=0)
+        coarse = max(case_epsilon(case) / 2.0**-23, 1)
+        return coarse * (PEER_RELATIVE * np.where(np.isfinite(size), size, 0) + PEER_FLOOR * largest)
+
+
+def judge(case: Case, stage: Callable[[str], None], peers: bool, sample: bool) -> list[Finding]:
+    model = case.bytes()
+    stage("reference")
+    reference = run_reference(case, model)
+    stage("cpu")
+    cpu = run_cpu(case, model)
+    if (cpu.values is None) != (reference.values is None):
+        return [Finding("error", f"cpu gives {cpu}; reference gives {reference}")]
+    findings, truth, tolerances = [], [], None
+    if cpu.values is not None:
+        if case.random:
+            why = kinds_differ(cpu.values, reference.values)
+            return [Finding("numbers", f"cpu: {why}")] if why else []
+        stage("float64")
+        findings, truth, tolerances = compare(case, model, cpu.values, reference.values)
+    elif "internal" in cpu.error[:40]:
+        findings.append(Finding("internal", cpu.error))
+    if findings or case.wrong or not peers:
+        return findings
+    if any(a.dtype.name not in KNOWN for a in case.net.feeds.values() if isinstance(a, np.ndarray)):
+        theirs = Answer(None, "types")
+    else:
+        stage("onnxruntime")
+        theirs = run_onnxruntime(case, model)
+    if theirs.values is not None or not sample:
+        if theirs.values is None and cpu.values is not None and "NOT_IMPLEMENTED" in theirs.error:
+            return []
+        return (
+            []
+            if theirs.error == "types"
+            else beside_peer(case, model, cpu, truth, tolerances, "onnxruntime", theirs)
+        )
+    stage("onnx")
+    return beside_peer(case, model, cpu, truth, tolerances, "onnx", run_onnx(case, model))
+
+
+KNOWN = {
+    "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool", "object",
+}  # fmt: skip
+sys.setrecursionlimit(5000)
