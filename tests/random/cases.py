@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A case: a model and what is fed, made from a seed, a kind and a number, and nothing else."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 
 import graphs
@@ -13,7 +13,7 @@ import recipes_rest
 import recipes_shape
 import wrong
 from draw import FLOATS, Draw
-from recipe import ABSOLUTE, OVERFLOWING, RANDOM, RECIPES, Control, Kit, Spec
+from recipe import ABSOLUTE, BY_TYPE, OVERFLOWING, RANDOM, RECIPES, Control, Kit, Spec
 from schema import NEWEST, all_schemas, number_of
 
 import net as nets
@@ -34,7 +34,12 @@ class Case:
     random: bool = False  # results have only types and shapes
     absolute: bool = True  # errors of a few units of 1 are rounding
     overflows: bool = True  # what overflows may depend on the order of sums
-    notes: list[str] = field(default_factory=list)
+    by_type: bool = False  # float64 would mean something else: the reference is the truth
+    spec: Spec | None = None  # of a node
+
+    @property
+    def notes(self) -> list[str]:
+        return notes(self.spec) if self.spec else []
 
     def bytes(self, constants=None) -> bytes:
         return self.net.model(constants).SerializeToString()
@@ -77,7 +82,8 @@ def make(seed: int, kind: str, number: int, wanted: list[str] | None = None) -> 
         case = Case(spec.label, net, kind == "wrong", 1, True, spec.schema.name in RANDOM)
         case.absolute = spec.schema.name in ABSOLUTE or len(net.nodes) > 1
         case.overflows = spec.schema.name in OVERFLOWING or len(net.nodes) > 1
-        case.notes = notes(spec)
+        case.by_type = spec.schema.name in BY_TYPE
+        case.spec = spec
     case.threads = 2 if draw.chance(0.25) else 1
     case.rules = draw.chance(0.75)
     return case

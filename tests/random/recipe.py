@@ -28,6 +28,12 @@ ABSOLUTE = {
     "ReduceLogSumExp",
     "ReduceLogSum",
     "SoftmaxCrossEntropyLoss",
+    "GRU",
+    "LSTM",
+    "RNN",
+    "TreeEnsembleClassifier",
+    "TreeEnsembleRegressor",
+    "Swish",
     "Mish",
     "LRN",
     "Softplus",
@@ -35,6 +41,8 @@ ABSOLUTE = {
     "Elu",
     "Selu",
 }
+# Their results depend on the type of their inputs, or on ties after rounding to it.
+BY_TYPE = set("BitCast Cast CastLike QuantizeLinear DynamicQuantizeLinear QLinearConv QLinearMatMul".split())
 # Sums of products: what overflows on the way depends on the order.
 OVERFLOWING = {
     *"Conv ConvTranspose DeformConv MatMul Gemm Einsum Det AveragePool LpPool GlobalAveragePool GlobalLpPool LRN".split(),

@@ -171,7 +171,7 @@ def pad(k: Kit):
     if k.version >= 18 and k.d.chance(0.3):
         axes = k.d.axes(len(shape), 1)
     sizes = [shape[a] for a in axes] if axes is not None else shape
-    low = -1 if k.d.chance(0.2) else 0
+    low = -1 if mode == "constant" and k.d.chance(0.2) else 0
     pads = []
     for n in (*sizes, *sizes):
         top = 4 if mode == "constant" else max(n - 1, 0)
