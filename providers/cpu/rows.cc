@@ -103,7 +103,7 @@ class NormKernel final : public NamedKernel {
     data.y = out[0]->as_mutable<float>();
     if (out.size() > 1 && out[1]->defined()) data.mean = out[1]->as_mutable<float>();
     if (out.size() > 2 && out[2]->defined()) data.inv_std = out[2]->as_mutable<float>();
-    if (norm.rows * norm.n > 0) kernels::layer_norm_run(norm, data, context.parallel);
+    kernels::layer_norm_run(norm, data, context.parallel);
     return {};
   }
 

@@ -45,7 +45,7 @@ void add_rows(const float* x, const float* r, float* y, size_t n) {
 }
 
 void row_moments(const float* x, size_t n, float epsilon, bool rms, double* mean, float* inv_std) {
-  if (n == 0) return (void)(*mean = 0, *inv_std = 0);
+  if (n == 0) return (void)(*mean = rms ? 0.0 : __builtin_nan(""), *inv_std = __builtin_nanf(""));
   // Seen from the first element, a large offset common to the row costs no digits.
   const Vec pivot = set1(*x);
   *mean = rms ? 0.0 : (double)*x + block_sums(x, n, [&](Vec v) { return v - pivot; }) / (double)n;
