@@ -34,6 +34,7 @@ class Case:
     random: bool = False  # results have only types and shapes
     absolute: bool = True  # errors of a few units of 1 are rounding
     overflows: bool = True  # what overflows may depend on the order of sums
+    feeds_back: bool = False  # what overflows once is everywhere later
     by_type: bool = False  # float64 would mean something else: the reference is the truth
     spec: Spec | None = None  # of a node
 
@@ -71,9 +72,11 @@ def _ours() -> list[tuple[str, str]]:
 
 def make(seed: int, kind: str, number: int, wanted: list[str] | None = None) -> Case:
     draw = Draw(seed, kind, number, ",".join(wanted or ()))
-    if kind == "graph":
+    if kind == "graph" or kind == "wrong" and not wanted and draw.chance(0.3):
         label, net = graphs.make(draw)
-        case = Case(label, net, False, 1, True)
+        if kind == "wrong":
+            wrong.spoil_net(draw, net)
+        case = Case(label, net, kind == "wrong", 1, True)
     else:
         spec = node(draw, wanted)
         if kind == "wrong":
@@ -82,6 +85,7 @@ def make(seed: int, kind: str, number: int, wanted: list[str] | None = None) -> 
         case = Case(spec.label, net, kind == "wrong", 1, True, spec.schema.name in RANDOM)
         case.absolute = spec.schema.name in ABSOLUTE or len(net.nodes) > 1
         case.overflows = spec.schema.name in OVERFLOWING or len(net.nodes) > 1
+        case.feeds_back = spec.schema.name in ("RNN", "GRU", "LSTM")
         case.by_type = spec.schema.name in BY_TYPE
         case.spec = spec
     case.threads = 2 if draw.chance(0.25) else 1
@@ -136,7 +140,7 @@ def surround(draw: Draw, spec: Spec, loose: bool) -> Net:
     )
     results = [results] if isinstance(results, str) else results
     net.outputs = [name for name in results if name]
-    if not loose and draw.chance(0.25):
+    if draw.chance(0.25):
         tail(draw, net, spec)
     return net
 

@@ -166,13 +166,16 @@ def bit_cast(k: Kit):
 
 
 def _bits(t) -> int:
-    return (
-        4
-        if "4" in t.name[-2:] and t.name in ("int4", "uint4", "float4_e2m1fn")
-        else 2
-        if t.name in ("int2", "uint2")
-        else 8 * t.itemsize
-    )
+    narrow = {
+        "int4": 4,
+        "uint4": 4,
+        "float4_e2m1fn": 4,
+        "int2": 2,
+        "uint2": 2,
+        "float6_e2m3fn": 6,
+        "float6_e3m2fn": 6,
+    }
+    return narrow.get(t.name, 8 * t.itemsize)
 
 
 @recipe(*[f"Reduce{name}" for name in "L1 L2 LogSum LogSumExp Max Mean Min Prod Sum SumSquare".split()])

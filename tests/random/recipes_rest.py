@@ -2,6 +2,7 @@
 """Recipes: pictures, signals, losses, sequences, optional values, text, training."""
 
 import numpy as np
+from draw import FLOATS
 from recipe import Control, Kit, i64, recipe
 from schema import number_of
 
@@ -61,7 +62,7 @@ def grid_sample(k: Kit):
     rank = d.one(2, 2, 3) if k.version >= 20 else 2
     shape = (d.whole(1, 2), d.size(9, 1), *(d.whole(1, 6) for _ in range(rank)))
     out = (shape[0], *(d.whole(0, 5) for _ in range(rank)), rank)
-    t = k.type("T1")
+    t = k.type("T1", FLOATS)
     modes = ("linear", "nearest", "cubic") if k.version >= 20 else ("bilinear", "nearest", "bicubic")
     mode = d.of(modes if rank == 2 else modes[:2])
     attrs = k.some(padding_mode=d.one("zeros", "border", "reflection"), align_corners=d.flag()) | {

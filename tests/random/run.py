@@ -275,6 +275,16 @@ class Campaign:
             )
         return (kind, number + 1, last) if number + 1 < last else None
 
+    def core(self, finding: dict) -> str:
+        """The operators that remain of a graph when it is made smaller."""
+        if not self.args.reduce or "onnx" in finding["kind"]:
+            return "graph"
+        import cases
+        import reduce
+
+        case = reduce.reduce(cases.make(self.args.seed, finding["of"], finding["case"], self.args.ops))
+        return "+".join(node[0] for node in case.net.nodes[:6])
+
     def report(self) -> int:
         took = time.monotonic() - self.start
         print(
@@ -286,7 +296,7 @@ class Campaign:
             print("known differences:", ", ".join(f"{n} x {k}" for k, n in self.known.most_common()))
         groups: dict[tuple, list[dict]] = {}
         for f in self.findings:
-            label = f["label"] if f["of"] != "graph" else "graph"
+            label = f["label"] if f["of"] != "graph" else self.core(f)
             groups.setdefault((f["kind"], label, re.sub(r"[^a-zA-Z]+", " ", f["why"])[:60]), []).append(f)
         for (kind, label, _), alike in sorted(groups.items()):
             f = alike[0]
@@ -378,7 +388,7 @@ def arguments():
     parser.add_argument("--findings", type=Path, help="a folder for what is found")
     parser.add_argument("--verbose", action="store_true", help="each finding as it comes")
     parser.add_argument("--save", help="with --case: writes the model there")
-    parser.add_argument("--reduce", action="store_true", help="with --case: a smaller model that fails alike")
+    parser.add_argument("--reduce", action="store_true", help="a smaller model that fails alike")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     return parser.parse_args()
 

@@ -5,6 +5,8 @@ import numpy as np
 from draw import Draw
 from recipe import Control, Spec
 
+from net import Net
+
 EXTREMES = (-(2**63), -(2**31), -100, -3, -2, -1, 0, 1, 2, 7, 1000, 2**31 - 1, 2**31, 2**40, 2**62, 2**63 - 1)
 TYPES = (np.float32, np.float64, np.float16, np.int64, np.int32, np.uint8, np.int8, np.bool_)
 
@@ -36,7 +38,11 @@ def shape(draw: Draw, spec: Spec) -> None:
     at = _pick(draw, spec, lambda value: isinstance(_array(value), np.ndarray))
     if at is None:
         return
-    old = _array(spec.inputs[at])
+    _replace(spec, at, reshaped(draw, _array(spec.inputs[at])))
+
+
+def reshaped(draw: Draw, old: np.ndarray) -> np.ndarray:
+    """Another shape with some of the same contents."""
     sizes = list(old.shape)
     way = draw.one("grow", "shrink", "empty", "drop", "add", "swap", "one")
     if way == "add" or not sizes:
@@ -58,7 +64,7 @@ def shape(draw: Draw, spec: Spec) -> None:
     flat = old.reshape(-1)
     if flat.size == 0 and count:
         flat = np.ones(1, old.dtype) if old.dtype != object else np.array(["x"], object)
-    _replace(spec, at, np.resize(flat, count).astype(old.dtype).reshape(sizes))
+    return np.resize(flat, count).astype(old.dtype).reshape(sizes)
 
 
 def contents(draw: Draw, spec: Spec) -> None:
@@ -117,3 +123,20 @@ def attribute(draw: Draw, spec: Spec) -> None:
         spec.attrs[name] = draw.one(values + [1.0], values[:-1], [float("nan")] * len(values))
     elif old is not None and draw.chance(0.5):
         del spec.attrs[name]
+
+
+def spoil_net(draw: Draw, net: Net) -> None:
+    """Another shape or other contents of something that a graph is fed or holds."""
+    for _ in range(draw.one(1, 1, 2)):
+        store = net.feeds if draw.chance(0.7) or not net.constants else net.constants
+        name = draw.of(sorted(store))
+        if store[name].dtype.kind == "i" and store[name].size and draw.chance(0.6):
+            array = store[name].copy()
+            array.reshape(-1)[draw.whole(0, array.size - 1)] = draw.of(EXTREMES[2:11])
+            store[name] = array
+        else:
+            store[name] = reshaped(draw, store[name])
+        if store is net.feeds and net.shapes.get(name) is not None:  # the feed agrees with what is declared
+            net.shapes[name] = draw.one(
+                None, [net.name("w") for _ in store[name].shape], list(store[name].shape)
+            )
