@@ -337,7 +337,7 @@ def beside_peer(
     if ours.values is None:
         return [Finding(f"{peer} accepts", ours.error.splitlines()[-1])]
     values = flatten(theirs.values)
-    if case.random:
+    if case.random or any(t is not None and t.dtype.name not in KNOWN for t in truth):
         return []
     if not first_mismatch(values, truth):
         return []
@@ -350,7 +350,7 @@ def beside_peer(
     if why and peer == "onnxruntime":
         third = run_onnx(case, model)
         if third.values is not None and not first_mismatch(flatten(third.values), truth, tolerances):
-            return [Finding("onnxruntime alone", why)]  # the standard's own evaluator agrees with us
+            why += "; onnx's evaluator agrees with us"
     return [Finding(f"{peer} differs", why)] if why else []
 
 

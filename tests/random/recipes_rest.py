@@ -233,6 +233,7 @@ def concat_from_sequence(k: Kit):
 
 @recipe("Optional", "OptionalHasElement", "OptionalGetElement")
 def optional(k: Kit):
+    """Since version 18 a tensor is as good as an optional."""
     return k.spec([k.values(k.d.shape(), np.float32)])
 
 

@@ -68,15 +68,11 @@ def worker(args) -> None:
             sample = number % 20 == 0
             for finding in judge.judge(case, stage, not args.no_onnxruntime, sample):
                 # What a peer cannot do is its own affair.
-                if finding.kind.endswith(("refuses", "alone")) or differences.explains(known, case, finding):
+                if finding.kind.endswith("refuses") or differences.explains(known, case, finding):
                     print(json.dumps({"known": finding.kind}), flush=True)
                     continue
-                print(
-                    json.dumps(
-                        {"case": number, "label": case.label, "kind": finding.kind, "why": finding.why}
-                    ),
-                    flush=True,
-                )
+                entry = {"case": number, "label": case.label, "kind": finding.kind, "why": finding.why}
+                print(json.dumps(entry | {"graph": case.spec is None}), flush=True)
             stage("between")
         rss = int(open("/proc/self/statm").read().split()[1]) * 4096 >> 20
         print(json.dumps({"done": int(last), "rss": rss}), flush=True)
@@ -265,14 +261,13 @@ class Campaign:
         else:
             import cases
 
+            entry = {"case": number, "kind": "crash", "why": f"{how} in {name}. {w.last_words()}"}
             try:
-                label = cases.make(self.args.seed, kind, number, self.args.ops).label
+                case = cases.make(self.args.seed, kind, number, self.args.ops)
+                entry |= {"label": case.label, "graph": case.spec is None}
             except Exception as error:
-                label = f"the generator: {error!r}"
-            words = w.last_words()
-            self.note(
-                kind, {"case": number, "label": label, "kind": "crash", "why": f"{how} in {name}. {words}"}
-            )
+                entry["label"] = f"the generator: {error!r}"
+            self.note(kind, entry)
         return (kind, number + 1, last) if number + 1 < last else None
 
     def core(self, finding: dict) -> str:
@@ -296,7 +291,7 @@ class Campaign:
             print("known differences:", ", ".join(f"{n} x {k}" for k, n in self.known.most_common()))
         groups: dict[tuple, list[dict]] = {}
         for f in self.findings:
-            label = f["label"] if f["of"] != "graph" else self.core(f)
+            label = self.core(f) if f.get("graph") else f["label"]
             groups.setdefault((f["kind"], label, re.sub(r"[^a-zA-Z]+", " ", f["why"])[:60]), []).append(f)
         for (kind, label, _), alike in sorted(groups.items()):
             f = alike[0]
