@@ -91,6 +91,12 @@ def levels() -> None:
 
 
 @step
+def random() -> None:
+    """Random nodes, graphs and wrong inputs: cpu beside the reference, float64 and onnxruntime."""
+    sh(sys.executable, "tests/random/run.py", "--seed", "1", "--count", "4500")
+
+
+@step
 def old_machine() -> None:
     """The models on an emulated processor of 2008, which has no AVX at all."""
     if platform.machine() != "x86_64":
