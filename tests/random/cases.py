@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import graphs
+import ml_dtypes
 import numpy as np
 import recipes_math
 import recipes_ml
@@ -106,11 +107,19 @@ def notes(spec: Spec) -> list[str]:
             found.append(f"type={array.dtype.name}")
             if array.size == 0:
                 found.append("empty")
-            if array.dtype in FLOATS and not np.isfinite(array.astype(np.float64)).all():
-                found.append("nonfinite")
+            if extreme(array):
+                found.append("extreme")
             if array.ndim == 0:
                 found.append(f"scalar {i}")
     return found
+
+
+def extreme(a) -> bool:
+    """Are there numbers whose square the type cannot hold, infinities or NaN?"""
+    if not isinstance(a, np.ndarray) or a.dtype not in FLOATS:
+        return False
+    with np.errstate(all="ignore"):
+        return not bool((np.abs(a.astype(np.float64)) < float(ml_dtypes.finfo(a.dtype).max) ** 0.5).all())
 
 
 def node(draw: Draw, wanted: list[str] | None) -> Spec:
