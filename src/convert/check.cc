@@ -111,6 +111,9 @@ class Checker {
     if (!open && node_.outputs.size() > params.size()) {
       say("makes at most {} outputs, {} are asked for", params.size(), node_.outputs.size());
     }
+    if (const size_t least = required_outputs(version_); node_.outputs.size() < least) {
+      say("makes at least {} outputs, {} are asked for", least, node_.outputs.size());
+    }
   }
 
   void attributes() {
@@ -187,6 +190,12 @@ class Checker {
 };
 
 }  // namespace
+
+size_t required_outputs(const OpVersion& version) {
+  size_t n = version.out.size();
+  while (n > 0 && (version.out[n - 1].flags & (kOptional | kVariadic))) --n;
+  return n;
+}
 
 std::vector<std::string> check_node(const OpVersion& version, const NodeFacts& node) {
   return Checker(version, node).run();

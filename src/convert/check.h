@@ -15,6 +15,8 @@ struct NodeFacts {
   std::vector<bool> outputs;        // given or not
   const Attrs& attrs;
 };
+// How many outputs a node of this version has, before those that may be left out at the end.
+size_t required_outputs(const OpVersion& version);
 // Everything that does not fit: number of inputs and outputs, attributes, element types.
 std::vector<std::string> check_node(const OpVersion& version, const NodeFacts& node);
 // Element types that were inferred for the outputs and that this version does not have yet; null: not wanted.

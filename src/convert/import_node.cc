@@ -17,8 +17,8 @@ namespace {
 constexpr size_t kLongestPrefix = 1000;  // of names in calls of calls
 constexpr size_t kSpareAttributes = 64;  // more than these beyond what the operator knows are not read at all
 
-void trim(std::vector<ValueId>& values) {
-  while (!values.empty() && values.back() == kNoValue) values.pop_back();
+void trim(std::vector<ValueId>& values, size_t least = 0) {
+  while (values.size() > least && values.back() == kNoValue) values.pop_back();
 }
 }  // namespace
 
@@ -179,7 +179,9 @@ void Importer::import_known(const Proto& node, Scope& scope, const Op& op, int o
   for (const onnx::Text& name : node.output) {
     outputs.push_back(name.empty() ? kNoValue : graph_.add_value(scope.body, qualified(name.view(), scope)));
   }
-  trim(outputs);
+  trim(outputs, required_outputs(version));
+  const bool unread = std::all_of(outputs.begin(), outputs.end(), [](ValueId v) { return v == kNoValue; });
+  if (unread && !outputs.empty()) outputs[0] = graph_.add_value(scope.body, "");  // every step makes something
   const NodeId id =
       graph_.add_node(scope.body, &op, std::move(inputs), std::move(*attrs), std::move(outputs));
   Node& made = graph_.node(id);

@@ -85,7 +85,8 @@ bool parse(std::string_view text, T& v) {
   } else {
     if (whole(text, v)) return true;
     double number = 0;
-    if (!whole(text, number)) return false;
+    const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);
+    if (!whole(text, number) || !(number < end && number >= (std::is_signed_v<T> ? -end : 0))) return false;
     encode(&number, 1, std::is_signed_v<T> ? DType::i64 : DType::u64, &v, 0, 1);
     return true;
   }
