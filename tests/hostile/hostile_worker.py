@@ -12,6 +12,7 @@ import sys
 import time
 
 import numpy as np
+
 import sardonyx
 
 LIMITED = not os.environ.get("SARDONYX_SANITIZED")  # sanitizers map terabytes
