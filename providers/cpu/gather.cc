@@ -33,8 +33,9 @@ int64_t index_at(const View& v, size_t i) {
   return v.type == DType::i64 ? v.as<int64_t>()[i] : v.as<int32_t>()[i];
 }
 
-Status bad_index(int64_t index, int64_t size) {
-  return error(Code::invalid_argument, "index {} is outside an axis of {} elements", index, size);
+Status bad_index(int64_t index, size_t axis, const Dims& dims) {
+  return error(Code::invalid_argument, "index {} is out of range for axis {} of {}", index, axis,
+               to_string(dims));
 }
 
 class GatherKernel final : public NamedKernel {
@@ -57,7 +58,7 @@ class GatherKernel final : public NamedKernel {
     StopCheck<> stop;
     for (size_t i = 0; i < count && !stop(); ++i) {
       const int64_t index = index_at(*in[1], i);
-      if (index < -n || index >= n) return bad_index(index, n);
+      if (index < -n || index >= n) return bad_index(index, axis, d);
     }
     if (outer * count * inner == 0 || stop_requested()) return {};
     const size_t rows = outer * count, chunk = std::max<size_t>(1, kChunkBytes / inner);
@@ -105,7 +106,7 @@ class GatherNdKernel final : public NamedKernel {
       for (size_t k = 0; k < depth; ++k) {
         const int64_t n = d[batch_dims_ + k];
         int64_t index = index_at(*in[1], r * depth + k);
-        if (index < -n || index >= n) return bad_index(index, n);
+        if (index < -n || index >= n) return bad_index(index, batch_dims_ + k, d);
         at = at * size_t(n) + size_t(index < 0 ? index + n : index);
       }
       std::memcpy(out[0]->as_mutable<char>() + r * bytes,

@@ -254,14 +254,29 @@ class PadKernel final : public MoveKernel {
     const int64_t cut_b = std::max<int64_t>(0, -b), cut_a = std::max<int64_t>(0, -a);
     SX_TRY(part(cut_b, std::max<int64_t>(0, b), n - cut_b - cut_a, 1));
     if (mode_ == "constant") return {};
-    const bool reflect = mode_ == "reflect";
-    if (reflect && (b >= n || a >= n) && (b > 0 || a > 0)) {
-      return error(Code::invalid_argument, "reflecting {} and {} elements of {} on axis {}", b, a, n, axis);
-    }
     if (n == 0 && (b > 0 || a > 0))
       return error(Code::invalid_argument, "axis {} has no element to repeat", axis);
-    SX_TRY(part(reflect ? b : 0, 0, b, reflect ? -1 : 0));
-    return part(reflect ? n - 2 : n - 1, std::max<int64_t>(0, b) + n - cut_b, a, reflect ? -1 : 0);
+    const int64_t end = std::max<int64_t>(0, b) + n - cut_b;
+    if (mode_ == "reflect" && n > 1) {
+      SX_TRY(mirrored(n, -b, 0, b, part));
+      return mirrored(n, n, end, a, part);
+    }
+    SX_TRY(part(0, 0, b, 0));
+    return part(n - 1, end, a, 0);
+  }
+
+  // `count` elements from position `at_in` of an axis of n that is mirrored at its first and its last element
+  // without end: runs that go up to the last and runs that go down to the first.
+  template <class Part>
+  static Status mirrored(int64_t n, int64_t at_in, int64_t at_out, int64_t count, const Part& part) {
+    const int64_t period = 2 * (n - 1);
+    for (int64_t done = 0, run = 0; done < count; done += run) {
+      const int64_t place = ((at_in + done) % period + period) % period;
+      const bool up = place < n - 1;
+      run = std::min(count - done, up ? n - 1 - place : period - place);
+      SX_TRY(part(up ? place : period - place, at_out + done, run, up ? 1 : -1));
+    }
+    return {};
   }
 
   static Status add_piece(const View& in, const View& out, const Dims& from, const Dims& to, const Dims& size,
