@@ -196,19 +196,6 @@ class Counter {
   const Graph& graph_;
 };
 
-// A size that only a run can tell, if the expression has one.
-bool depends_on_data(Dim d) {
-  if (d.is_constant()) return false;
-  for (const DimTerm& t : d.expr()->terms) {
-    for (const DimAtom* a : t.atoms) {
-      if (a->op == DimOp::symbol ? a->pool->is_fresh(a->symbol)
-                                 : depends_on_data(a->a) || depends_on_data(a->b))
-        return true;
-    }
-  }
-  return false;
-}
-
 Dim bound(DimPool& pool, Dim d, const std::vector<std::pair<std::string, int64_t>>& dims) {
   std::vector<Dim> values(pool.symbols(), Dim(0));
   std::unique_ptr<bool[]> given(new bool[pool.symbols()]());
@@ -233,7 +220,7 @@ Result<Work> count_work(const onnx::Model& model, const std::vector<std::pair<st
   Work work{.pool = graph.shared_pool()};
   work.flops = bound(*work.pool, Dim(2) * total, dims);
   if (work.flops.is_constant(INT64_MAX)) return error(Code::unsupported, "more than can be counted");
-  if (depends_on_data(work.flops))
+  if (mentions_fresh(work.flops))
     return error(Code::unsupported, "some sizes depend on the data that is fed");
   for (auto& [type, part] : parts) work.ops.emplace_back(type, bound(*work.pool, Dim(2) * part, dims));
   return work;

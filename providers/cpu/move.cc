@@ -27,18 +27,6 @@ std::string refuse_type(const Site& site, size_t i) {
   return "";
 }
 
-bool mentions_fresh(Dim d) {
-  if (d.is_constant()) return false;
-  for (const DimTerm& term : d.expr()->terms) {
-    for (const DimAtom* a : term.atoms) {
-      if (a->op == DimOp::symbol ? a->pool->is_fresh(a->symbol)
-                                 : mentions_fresh(a->a) || mentions_fresh(a->b))
-        return true;
-    }
-  }
-  return false;
-}
-
 bool known_before_run(const Site& site, size_t i) {
   if (!site.has(i)) return true;
   const ValueInfo& v = site.graph.value(site.op().inputs[i]);

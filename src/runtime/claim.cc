@@ -40,10 +40,10 @@ int64_t estimate(Dim d) {
   if (d.is_constant()) return d.constant();
   const DimPool* pool = d.expr()->pool;
   thread_local std::vector<int64_t> guess;  // only what `d` mentions is set
-  guess.resize(std::max(guess.size(), pool->symbols()));
   each_symbol(d, [&](uint32_t s) {
     const std::string& name = pool->symbol_name(s);
     const bool batch = name.find("batch") != std::string::npos || name == "N" || name == "B" || name == "b";
+    if (guess.size() <= s) guess.resize(s + 1);
     guess[s] = batch ? 1 : 128;
   });
   int64_t v = 0;

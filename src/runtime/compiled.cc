@@ -76,7 +76,8 @@ Result<Graph> with_input_sizes(const Graph& graph, std::span<const Dims> sizes, 
   std::unique_ptr<bool[]> given;
   bind(fixed, sizes, values, given);
   const std::span<const bool> known(given.get(), values.size());
-  auto put = [&](Dim& d) { d = pool.substitute(d, values, known); };
+  Substitution substitute(pool, values, known);
+  auto put = [&](Dim& d) { d = substitute(d); };
   for (ValueId v = 0; v < fixed.values(); ++v) {
     for (Dim& d : fixed.value(v).type.shape.dims) put(d);
     for (Dim& d : fixed.value(v).elements) put(d);

@@ -5,15 +5,8 @@ namespace sx {
 
 void each_symbol(Dim d, FunctionRef<void(uint32_t)> visit) {
   if (d.is_constant()) return;
-  for (const DimTerm& term : d.expr()->terms) {
-    for (const DimAtom* atom : term.atoms) {
-      if (atom->op == DimOp::symbol) {
-        visit(atom->symbol);
-      } else {
-        each_symbol(atom->a, visit);
-        each_symbol(atom->b, visit);
-      }
-    }
+  for (const DimAtom* part : d.expr()->parts) {
+    if (part->op == DimOp::symbol) visit(part->symbol);
   }
 }
 

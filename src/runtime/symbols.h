@@ -6,6 +6,7 @@
 
 namespace sx {
 
+// Each once.
 void each_symbol(Dim d, FunctionRef<void(uint32_t symbol)> visit);
 bool only_known(Dim d, const std::vector<bool>& known);
 bool only_known(std::span<const Dim> dims, const std::vector<bool>& known);

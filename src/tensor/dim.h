@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace sx {
@@ -44,18 +45,26 @@ Dim broadcast(Dim a, Dim b);  // the common size of two broadcast axes: equal, o
 // What can be proved for every binding of the symbols.
 bool always_at_least(Dim a, int64_t least);
 bool always_positive(Dim a);
-std::string to_string(Dim d);
+std::string to_string(Dim d);                      // at most some 200 characters
 std::string to_string(std::span<const Dim> dims);  // "[batch, 3, 224]"
 
-enum class DimOp : uint8_t { symbol, floordiv, mod, min, max, broadcast };
+// Sums and products are written as terms; the two name what was too large for that.
+enum class DimOp : uint8_t { symbol, floordiv, mod, min, max, broadcast, sum, product };
 
+// Between which numbers a value lies for every binding. The ends of int64 say nothing.
+struct DimBounds {
+  int64_t lower = INT64_MIN, upper = INT64_MAX;
+};
+
+// What is known of an atom or an expression is found out once, when it is made.
 struct DimAtom {
   DimOp op = DimOp::symbol;
   uint32_t symbol = 0;  // for DimOp::symbol
   Dim a, b;             // for the others
   DimPool* pool = nullptr;
-  uint32_t id = 0;
-  uint32_t depth = 0;  // of nesting
+  uint32_t id = 0;  // larger than those of its parts
+  DimBounds bounds;
+  bool fresh = false;  // mentions a symbol that is unknown until something is run
 };
 struct DimTerm {
   int64_t coefficient = 0;
@@ -66,10 +75,17 @@ struct DimExpr {
   std::vector<DimTerm> terms;  // sorted, coefficients not zero
   DimPool* pool = nullptr;
   uint32_t id = 0;
+  DimBounds bounds;
+  bool fresh = false;
+  // Every atom that the value depends on, once and sorted by id, so that parts stand before what is made of
+  // them: a walk along this list is a walk over the distinct parts, of which there are at most kMostParts.
+  std::vector<const DimAtom*> parts;
 };
 
 class DimPool {
  public:
+  static constexpr size_t kMostParts = 256;  // of one expression; what grows larger becomes a fresh symbol
+
   DimPool();
   ~DimPool();
   DimPool(const DimPool&) = delete;
@@ -89,13 +105,54 @@ class DimPool {
   Dim atom(DimOp op, Dim a, Dim b);        // as written, not simplified
 
  private:
+  friend Dim operator+(Dim a, Dim b);
+  friend Dim operator*(Dim a, Dim b);
   struct State;
+  bool try_intern(std::vector<DimTerm> terms, Dim& d);  // false: it has too many parts
+  // Stands for a result that is too large to be written down: a fresh symbol that keeps what is known of it,
+  // the same for the same operation. Unlike other symbols it may be negative, where the result may.
+  Dim outgrown(DimOp op, Dim a, Dim b, DimBounds bounds);
   std::unique_ptr<State> state_;
 };
 
-// The value under a binding (one number a symbol). False on overflow, division by zero or a broadcast that
-// fails.
+inline DimBounds bounds_of(Dim d) {
+  return d.expr() ? d.expr()->bounds : DimBounds{d.constant(), d.constant()};
+}
+inline bool mentions_fresh(Dim d) { return d.expr() && d.expr()->fresh; }
+
+// Dims with symbols replaced, many of them for one set of replacements: each distinct part is rebuilt once.
+class Substitution {
+ public:
+  Substitution(DimPool& pool, std::span<const Dim> values, std::span<const bool> given)
+      : pool_(pool), values_(values), given_(given) {}
+  Dim operator()(Dim d);
+
+ private:
+  Dim rebuilt(const DimAtom& atom);
+  Dim sum_of(const DimExpr& expr);
+  DimPool& pool_;
+  std::span<const Dim> values_;
+  std::span<const bool> given_;
+  std::unordered_map<const DimAtom*, Dim> atoms_;
+  std::unordered_map<const DimExpr*, Dim> exprs_;
+};
+
+// The value under a binding (one number a symbol, negative: not known). False on overflow, division by zero, a
+// broadcast that fails or a symbol that is not known. Allocates nothing.
 bool evaluate(Dim d, std::span<const int64_t> symbols, int64_t& value);
+
+// The same for many Dims under one binding, which must not change meanwhile: each distinct part is computed
+// once.
+class DimValues {
+ public:
+  explicit DimValues(std::span<const int64_t> symbols) : symbols_(symbols) {}
+  bool value(Dim d, int64_t& value);
+
+ private:
+  std::span<const int64_t> symbols_;
+  std::vector<int64_t> values_;  // by atom
+  std::vector<uint8_t> states_;  // by atom: not asked yet, has a value, has none
+};
 
 // The shape of a tensor as inference knows it: perhaps not even its rank.
 struct Shape {

@@ -100,6 +100,65 @@ TEST_CASE("substitution") {
   CHECK(at(half, {99, 3}) == at(d, {4, 3}));
 }
 
+TEST_CASE("bounds") {
+  DimPool pool;
+  const Dim n = pool.symbol("N"), s = pool.symbol("S");
+  CHECK(min(mod(n, 4), Dim(7)) == mod(n, 4));
+  CHECK(max(mod(n, 4) - 3, Dim(0)) == Dim(0));
+  CHECK(always_positive(max(n - s, Dim(2))));
+  CHECK(bounds_of(mod(n, 4) * Dim(-2)).lower == -6);
+  CHECK(bounds_of(floordiv(mod(n, 100), 7)).upper == 14);
+  CHECK(bounds_of(n - s).lower == INT64_MIN);
+  CHECK(bounds_of(min(n, Dim(5)) - min(s, Dim(3))).lower == -3);
+  CHECK(bounds_of(min(n, Dim(5)) - min(s, Dim(3))).upper == 5);
+  CHECK(min(n, Dim(INT32_MAX)) != n);
+}
+
+TEST_CASE("a chain that uses every link twice costs a link each") {
+  DimPool pool;
+  const Dim s = pool.symbol("S");
+  Dim d = s;
+  std::vector<Dim> links;
+  for (int i = 0; i < 1000; ++i) links.push_back(d = min(d + 1, Dim(2) * d));
+  CHECK(pool.symbols() > 1);
+  CHECK(pool.symbols() < 30);
+  CHECK(always_at_least(d, 0));
+  CHECK(mentions_fresh(d));
+  // What can be written down is exact.
+  int64_t expected = 3;
+  const std::array<int64_t, 1> three{3};
+  DimValues values(three);
+  for (size_t i = 0; i < 100; ++i) {
+    expected = std::min(expected + 1, 2 * expected);
+    REQUIRE(!mentions_fresh(links[i]));
+    CHECK(at(links[i], {3}) == expected);
+    int64_t v = 0;
+    REQUIRE(values.value(links[i], v));
+    CHECK(v == expected);
+  }
+  const std::array<Dim, 1> now{Dim(3)};
+  const std::array<bool, 1> given{true};
+  CHECK(pool.substitute(links[99], now, given) == Dim(expected));
+  CHECK(to_string(links[99]).size() < 260);
+  CHECK(to_string(links[99]) != to_string(links[98]));
+  CHECK(to_string(d).size() < 260);
+}
+
+TEST_CASE("what outgrows its limits claims no more than is known of it") {
+  DimPool pool;
+  Dim left = 0, right = 0;
+  for (int i = 0; i < 40; ++i) {
+    left = left + pool.fresh();
+    right = right + pool.fresh();
+  }
+  CHECK(!always_at_least(left - right, 0));
+  CHECK(always_at_least(left + right + 5, 5));
+  CHECK(left + right == left + right);
+  CHECK(min(left, right) != left);
+  CHECK(min(left, right) != right);
+  CHECK(!always_at_least(left * (Dim(0) - right) * left, 0));
+}
+
 TEST_CASE("hostile sizes end in saturation or a new symbol, never in undefined behaviour") {
   DimPool pool;
   const Dim n = pool.symbol("N");
@@ -170,6 +229,14 @@ TEST_CASE("random expressions agree with plain arithmetic") {
       // An expression that outgrew its limits became a fresh symbol, which has no number here.
       if (pool.symbols() > 2) break;
       REQUIRE(evaluate(dims.back(), symbols, v));
+      CHECK(bounds_of(dims.back()).lower <= v);
+      CHECK(bounds_of(dims.back()).upper >= v);
+      DimValues values(symbols);
+      int64_t again = 0;
+      CHECK((values.value(dims.back(), again) && again == v));
+      const std::array<Dim, 2> replaced{Dim(a), Dim(b)};
+      const std::array<bool, 2> given{true, true};
+      CHECK(pool.substitute(dims.back(), replaced, given) == Dim(v));
       INFO(to_string(dims.back()));
       CHECK(v == numbers.back());
     }

@@ -19,15 +19,8 @@ namespace {
 
 void collect_symbols(Dim d, std::vector<uint32_t>& symbols) {
   if (d.is_constant()) return;
-  for (const DimTerm& term : d.expr()->terms) {
-    for (const DimAtom* atom : term.atoms) {
-      if (atom->op == DimOp::symbol) {
-        symbols.push_back(atom->symbol);
-      } else {
-        collect_symbols(atom->a, symbols);
-        collect_symbols(atom->b, symbols);
-      }
-    }
+  for (const DimAtom* part : d.expr()->parts) {
+    if (part->op == DimOp::symbol) symbols.push_back(part->symbol);
   }
 }
 

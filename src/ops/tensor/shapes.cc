@@ -8,7 +8,7 @@ namespace {
 
 // The quotient of two terms; false if an atom or the coefficient does not divide.
 bool divide_term(const DimTerm& a, const DimTerm& b, DimTerm& q) {
-  if (b.coefficient == 0 || a.coefficient % b.coefficient != 0) return false;
+  if (b.coefficient == 0 || b.coefficient == -1 || a.coefficient % b.coefficient != 0) return false;
   q = {a.coefficient / b.coefficient, a.atoms};
   for (const DimAtom* atom : b.atoms) {
     auto it = std::find(q.atoms.begin(), q.atoms.end(), atom);
@@ -35,7 +35,7 @@ bool exact_quotient(Dim a, Dim b, Dim& q) {
   }
   DimPool* pool = a.expr() ? a.expr()->pool : b.expr() ? b.expr()->pool : nullptr;
   if (!pool) {
-    if (b.constant() == 0 || a.constant() % b.constant() != 0) return false;
+    if (b.constant() == 0 || b.constant() == -1 || a.constant() % b.constant() != 0) return false;
     q = a.constant() / b.constant();
     return true;
   }

@@ -12,7 +12,9 @@ constexpr int64_t kFar = std::numeric_limits<int32_t>::max();
 
 // A bound counted from the front, clamped to [low, high]; false if its sign is not known.
 static bool place(Dim bound, Dim size, Dim low, Dim high, Dim& at) {
-  if (bound.is_constant() && bound.constant() < 0) {
+  if (bound.is_constant() && bound.constant() >= kFar) {  // how models write "the end"
+    at = high;
+  } else if (bound.is_constant() && bound.constant() < 0) {
     at = bound.constant() <= -kFar ? low : size + bound;
   } else if (always_at_least(bound, 0)) {
     at = bound;
@@ -34,7 +36,7 @@ static Dim length_of(Infer& i, Dim size, Dim start, Dim end, int64_t step) {
   Dim from, to;
   const Dim low = step < 0 ? -1 : 0, high = step < 0 ? size - 1 : size;
   if (!place(start, size, low, high, from) || !place(end, size, low, high, to)) return i.fresh();
-  const Dim length = step > 0 ? ceildiv(to - from, step) : ceildiv(from - to, -step);
+  const Dim length = step > 0 ? ceildiv(to - from, step) : ceildiv(from - to, Dim(-1) * step);
   return max(length, 0);
 }
 
