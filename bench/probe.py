@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """One engine, one model, one fresh process: seconds to load, to run first, and anonymous memory afterwards.
 
-python bench/probe.py ENGINE MODEL THREADS FEED.pickle: one JSON document on standard output.
+python bench/probe.py ENGINE MODEL THREADS FEED.pickle [SECONDS [RESULTS.pickle]]: one JSON document on standard output.
+With SECONDS it goes on for so long and tells the median of the runs after the first few as `steady`; RESULTS gets what
+the first run gave.
 """
 
 import importlib
 import json
 import pickle
+import statistics
 import sys
 import time
+
+WARM_RUNS = 3
 
 
 def anonymous_bytes() -> int:
@@ -16,8 +21,18 @@ def anonymous_bytes() -> int:
         return next(int(line.split()[1]) * 1024 for line in status if line.startswith("RssAnon"))
 
 
+def steady(run, seconds: float) -> float:
+    samples: list[float] = []
+    end = time.perf_counter() + seconds
+    while len(samples) < WARM_RUNS + 3 or time.perf_counter() < end:
+        start = time.perf_counter()
+        run()
+        samples.append(time.perf_counter() - start)
+    return statistics.median(samples[WARM_RUNS:])
+
+
 def main() -> None:
-    engine, model, threads, feed_file = sys.argv[1:]
+    engine, model, threads, feed_file = sys.argv[1:5]
     ort = importlib.import_module(engine)
     with open(feed_file, "rb") as file:
         feed = pickle.load(file)
@@ -31,8 +46,13 @@ def main() -> None:
     results = session.run(None, feed)
     ran = time.perf_counter()
     after = anonymous_bytes()
-    del results
-    print(json.dumps({"load": loaded - start, "first": ran - loaded, "memory": after - before}))
+    found = {"load": loaded - start, "first": ran - loaded, "memory": after - before}
+    if len(sys.argv) > 5:
+        found["steady"] = steady(lambda: session.run(None, feed), float(sys.argv[5]))
+    if len(sys.argv) > 6:
+        with open(sys.argv[6], "wb") as file:
+            pickle.dump(results, file)
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":

@@ -103,8 +103,9 @@ class ViewKernel final : public MoveKernel {
     for (size_t o = 0; o < out.size(); ++o) {
       if (!out[o]->defined()) continue;
       ViewMap map;
-      if (!op_->view({attrs_, in[0]->dims, strides, out[o]->dims, ints}, o, map)) {
-        return error(Code::internal, "{} of {} to {} is not a view", op_->name, to_string(in[0]->dims),
+      const ViewArgs args{attrs_, in[0]->dims, strides, out[o]->dims, ints, out.size()};
+      if (!make_view(*op_, args, o, map)) {
+        return error(Code::unsupported, "{} of {} to {} is not a view", op_->name, to_string(in[0]->dims),
                      to_string(out[o]->dims));
       }
       Piece piece;

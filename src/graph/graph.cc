@@ -41,6 +41,41 @@ Result<Graph> Graph::clone() const {
   return g;
 }
 
+namespace {
+
+void rebuild(Type& type, Substitution& rebuilt) {
+  for (Dim& d : type.shape.dims) d = rebuilt(d);
+  if (!type.inner) return;
+  Type inner = *type.inner;
+  rebuild(inner, rebuilt);
+  type.inner = std::make_shared<const Type>(std::move(inner));
+}
+
+}  // namespace
+
+Result<Graph> Graph::clone_apart(std::span<const int64_t> known) const {
+  SX_ASSIGN(Graph g, clone());
+  g.pool_ = std::make_shared<DimPool>();
+  const size_t symbols = pool_->symbols();
+  std::vector<Dim> values(symbols);
+  const auto given = std::make_unique<bool[]>(symbols);
+  for (uint32_t s = 0; s < symbols; ++s) {
+    given[s] = true;
+    values[s] = s < known.size() && known[s] >= 0 ? Dim(known[s]) : g.pool_->adopt(*pool_, s);
+  }
+  Substitution rebuilt(*g.pool_, values, {given.get(), symbols});
+  for (ValueInfo& v : g.values_) {
+    rebuild(v.type, rebuilt);
+    for (Dim& d : v.elements) d = rebuilt(d);
+  }
+  g.edit_guards([&](Guard& guard) {
+    guard.a = rebuilt(guard.a);
+    guard.b = rebuilt(guard.b);
+    return true;
+  });
+  return g;
+}
+
 bool Graph::is_main_output(ValueId v) const {
   const auto& uses = values_[v].output_uses;
   return std::any_of(uses.begin(), uses.end(), [](OutputUse u) { return u.body == kMainBody; });

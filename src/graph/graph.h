@@ -3,6 +3,7 @@
 // loops, groups), so a body that uses an outer value simply names its id.
 #pragma once
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -82,6 +83,9 @@ class Graph {
   Graph(Graph&&) noexcept = default;
   Graph& operator=(Graph&&) noexcept = default;
   Result<Graph> clone() const;  // shares constants and the dim pool
+  // A copy with a pool of its own, where `known` symbols are numbers (negative: not known). It only reads
+  // this graph, so that several threads may make one.
+  Result<Graph> clone_apart(std::span<const int64_t> known = {}) const;
 
   std::string name, doc;
   std::vector<std::pair<std::string, std::string>> metadata;

@@ -93,6 +93,7 @@ struct ViewArgs {
   std::span<const int64_t> dims, strides;  // of the input that is looked at, in elements
   std::span<const int64_t> out_dims;       // of the output
   FunctionRef<bool(size_t input, std::vector<int64_t>& v)> ints;  // contents of an integer input, where known
+  size_t outputs = 1;                                             // of the node
 };
 struct ViewMap {
   int64_t offset = 0;  // in elements
@@ -128,6 +129,9 @@ struct OpVersion {
   std::vector<AttrDef> attrs;
   bool removed = false;
 };
+// Output `output` of a node as a view, if the record can say it as one that stays within what it looks at.
+bool make_view(const Op& op, const ViewArgs& args, size_t output, ViewMap& map);
+
 OpVersion version_of(const Op& op, size_t history_index);
 // Index into history of the version in force at `opset`; -1 if the operator is younger than that.
 int history_at(const Op& op, int opset);

@@ -26,12 +26,44 @@ BlockPool::~BlockPool() {
   trim();
 }
 
+namespace {
+
+// A block more than four times too large is left for somebody who needs it.
+bool serves(const Block& block, size_t wanted) {
+  return block.bytes >= wanted && block.bytes <= wanted * 4 + 65536;
+}
+
+}  // namespace
+
+bool BlockPool::take_from_cell(size_t wanted, Block& block) {
+  for (Cell& cell : cells_) {
+    uint8_t full = Cell::full;
+    if (!cell.state.compare_exchange_strong(full, Cell::busy, std::memory_order_acquire)) continue;
+    const bool found = serves(cell.block, wanted);
+    if (found) block = cell.block;
+    cell.state.store(found ? Cell::empty : Cell::full, std::memory_order_release);
+    if (found) return true;
+  }
+  return false;
+}
+
+bool BlockPool::put_into_cell(const Block& block) {
+  for (Cell& cell : cells_) {
+    uint8_t empty = Cell::empty;
+    if (!cell.state.compare_exchange_strong(empty, Cell::busy, std::memory_order_acquire)) continue;
+    cell.block = block;
+    cell.state.store(Cell::full, std::memory_order_release);
+    return true;
+  }
+  return false;
+}
+
 bool BlockPool::find_free(size_t wanted, Block& block) {
+  if (take_from_cell(wanted, block)) return true;
   std::lock_guard lock(mutex_);
   size_t best = free_.size();
   for (size_t i = 0; i < free_.size(); ++i) {
-    // A block more than four times too large is left for somebody who needs it.
-    if (free_[i].bytes < wanted || free_[i].bytes > wanted * 4 + 65536) continue;
+    if (!serves(free_[i], wanted)) continue;
     if (best == free_.size() || free_[i].bytes < free_[best].bytes) best = i;
   }
   if (best == free_.size()) return false;
@@ -62,7 +94,7 @@ Result<Block> BlockPool::take(size_t bytes) {
 }
 
 void BlockPool::give(Block block) {
-  if (!block) return;
+  if (!block || put_into_cell(block)) return;
   std::lock_guard lock(mutex_);
   free_.push_back(block);
 }
@@ -72,17 +104,25 @@ size_t BlockPool::held_bytes() const {
   return held_;
 }
 
+void BlockPool::release(const Block& block) {
+  held_ -= block.bytes;
+  if (space_) {
+    space_->release(block.data);
+    return;
+  }
+  free_memory(block.data, block.bytes);
+  if (memory_) memory_->give(block.bytes);
+}
+
 void BlockPool::trim() {
   std::lock_guard lock(mutex_);
-  for (const Block& block : free_) {
-    held_ -= block.bytes;
-    if (space_) {
-      space_->release(block.data);
-    } else {
-      free_memory(block.data, block.bytes);
-      if (memory_) memory_->give(block.bytes);
-    }
+  for (Cell& cell : cells_) {
+    uint8_t full = Cell::full;
+    if (!cell.state.compare_exchange_strong(full, Cell::busy, std::memory_order_acquire)) continue;
+    release(cell.block);
+    cell.state.store(Cell::empty, std::memory_order_release);
   }
+  for (const Block& block : free_) release(block);
   free_.clear();
 }
 

@@ -2,6 +2,8 @@
 // BlockPool: recycled memory of a session, so that a warm run allocates nothing. Arenas of frames and values
 // whose size is known only during a run come from here.
 #pragma once
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -38,10 +40,22 @@ class BlockPool final : private MemoryKeeper {
   Result<void*> allocate(size_t bytes);
   void release_kept() override { trim(); }
 
+  // A free block that threads take and put without a lock. Whoever sets `busy` owns the cell until it says
+  // what the cell is now; nobody waits for it.
+  struct Cell {
+    enum State : uint8_t { empty, full, busy };
+    std::atomic<uint8_t> state{empty};
+    Block block;
+  };
+  bool take_from_cell(size_t wanted, Block& block);
+  bool put_into_cell(const Block& block);
+  void release(const Block& block);
+
   MemorySpace* space_ = nullptr;
   std::shared_ptr<MemoryBudget> memory_;
+  std::array<Cell, 16> cells_;
   mutable std::mutex mutex_;
-  std::vector<Block> free_;
+  std::vector<Block> free_;  // what the cells have no room for
   size_t held_ = 0;
 };
 

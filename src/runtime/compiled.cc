@@ -23,7 +23,6 @@ Result<std::unique_ptr<Compiled>> compile_graph(Graph graph, const CompileSettin
   machine.parallel = settings.parallel;
   machine.most_plans = settings.most_plans;
   machine.profile = settings.profile;
-  machine.planning = settings.planning;
   machine.pools.push_back(std::make_unique<BlockPool>(settings.memory));
   machine.spaces.push_back(nullptr);
   for (Provider* p : c->placement.providers) {
@@ -47,50 +46,20 @@ bool has_late_values(const Program& program) {
   return false;
 }
 
-namespace {
-
-// Which number each symbol of the inputs' types stands for, by what the inputs really are.
-void bind(const Graph& graph, std::span<const Dims> sizes, std::vector<Dim>& values,
-          std::unique_ptr<bool[]>& given) {
-  const size_t symbols = graph.pool().symbols();
-  values.assign(symbols, Dim());
-  given.reset(new bool[symbols]());
+Result<Graph> with_input_sizes(const Graph& graph, std::span<const Dims> sizes, const Log& log) {
+  std::vector<int64_t> known(graph.pool().symbols(), -1);
   for (size_t i = 0; i < sizes.size(); ++i) {
     const Type& type = graph.value(graph.main().inputs[i]).type;
     if (!type.is_tensor() || type.shape.rank() != sizes[i].size()) continue;
     for (size_t k = 0; k < sizes[i].size(); ++k) {
-      const int64_t s = pure_symbol(type.shape.dims[k]);
-      if (s < 0) continue;
-      values[size_t(s)] = Dim(sizes[i][k]);
-      given[size_t(s)] = true;
+      if (const int64_t s = pure_symbol(type.shape.dims[k]); s >= 0) known[size_t(s)] = sizes[i][k];
     }
   }
-}
-
-}  // namespace
-
-Result<Graph> with_input_sizes(const Graph& graph, std::span<const Dims> sizes, const Log& log) {
-  SX_ASSIGN(Graph fixed, graph.clone());
-  DimPool& pool = fixed.pool();
-  std::vector<Dim> values;
-  std::unique_ptr<bool[]> given;
-  bind(fixed, sizes, values, given);
-  const std::span<const bool> known(given.get(), values.size());
-  Substitution substitute(pool, values, known);
-  auto put = [&](Dim& d) { d = substitute(d); };
-  for (ValueId v = 0; v < fixed.values(); ++v) {
-    for (Dim& d : fixed.value(v).type.shape.dims) put(d);
-    for (Dim& d : fixed.value(v).elements) put(d);
-  }
+  SX_ASSIGN(Graph fixed, graph.clone_apart(known));
   for (size_t i = 0; i < sizes.size(); ++i) {  // an input of unknown rank gets the one it has
     Type& type = fixed.value(fixed.main().inputs[i]).type;
     if (type.is_tensor() && !type.shape.known) type.shape = constant_shape(sizes[i]);
   }
-  fixed.edit_guards([&](Guard& g) {
-    put(g.a);
-    put(g.b);
-    return true;
-  });
   SX_TRY(infer_graph(fixed));
   SX_TRY(passes::optimize(fixed, {.log = log}));
   return fixed;

@@ -4,7 +4,6 @@
 // set of input sizes.
 #pragma once
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "base/log.h"
@@ -25,7 +24,6 @@ struct CompileSettings {
   Parallel* parallel = nullptr;
   size_t most_plans = 16;
   bool profile = false;
-  std::mutex* planning = nullptr;  // held while new symbolic dims may be made
   std::shared_ptr<MemoryBudget> memory;
 };
 

@@ -3,6 +3,9 @@
 
 namespace sx {
 
+Plan::Plan() = default;
+Plan::~Plan() = default;
+
 Frame::Frame(const Program& program, Plan& p)
     : plan(p),
       symbols(p.symbols),

@@ -157,8 +157,8 @@ struct Planner {
       return true;
     };
     ViewMap map;
-    const ViewArgs args{node.attrs, from.dims, strides, to.dims, ints};
-    if (!node.op->view(args, slot.view_output, map)) {
+    const ViewArgs args{node.attrs, from.dims, strides, to.dims, ints, node.outputs.size()};
+    if (!make_view(*node.op, args, slot.view_output, map)) {
       return error(Code::internal, "a view of {} as {} was planned and cannot be made", to_string(from.dims),
                    to_string(to.dims))
           .in(describe(graph, slot.view_node));
@@ -398,9 +398,6 @@ Status Program::bind_symbols(const RunRequest& request, std::vector<int64_t>& sy
 }
 
 Result<std::shared_ptr<Plan>> Program::make_plan(const RunRequest& request) {
-  // Specialising a graph makes new symbols in the pool that plans read.
-  std::unique_lock<std::mutex> planning;
-  if (machine_->planning) planning = std::unique_lock(*machine_->planning);
   auto plan = std::make_shared<Plan>();
   SX_TRY(bind_symbols(request, plan->symbols));
   Planner p{

@@ -2,10 +2,11 @@
 // Plan: sizes and addresses of a program for one set of input dims. Frame: the memory and pointers of one
 // run.
 #pragma once
+#include <atomic>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "base/idle_slots.h"
 #include "runtime/program.h"
 
 namespace sx {
@@ -34,8 +35,10 @@ struct Plan {
   std::vector<size_t> arena_bytes;  // by memory space
   std::shared_ptr<Buffer> shapes;   // contents of shape slots
 
-  std::mutex mutex;
-  std::vector<std::unique_ptr<Frame>> frames;  // not in use
+  Plan();
+  ~Plan();
+  std::atomic<uint64_t> last_used{0};
+  IdleSlots<Frame> frames;  // not in use
 };
 
 // Whether the memory limit allows what a kernel wants for itself.
@@ -57,7 +60,7 @@ struct Frame {
   std::vector<void*> arena_was;  // where the pointers in `views` point
   std::vector<std::vector<const View*>> in, out;         // by step
   std::vector<PlannedStep> late_steps;                   // by step; prepared during the run
-  std::vector<std::vector<Dims>> late_dims;              // by step: the dims it was prepared for
+  std::vector<std::vector<Dims>> late_dims;              // by step: dims and strides it was prepared for
   std::vector<Binding> child_in, child_out;              // reused by branches
   std::vector<Block> scratch;                            // of late steps, by step
   std::vector<std::vector<SlotId>> by_input, by_output;  // slots to patch

@@ -3,11 +3,13 @@
 // branch or loop body each have one. A Plan fixes sizes and addresses for one set of input dims; a Frame is
 // the memory of one run.
 #pragma once
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/published.h"
 #include "graph/graph.h"
 #include "runtime/block_pool.h"
 #include "runtime/kernel.h"
@@ -83,7 +85,6 @@ struct Machine {
   std::vector<Provider*> spaces;                  // by memory space; 0 is null
   size_t most_plans = 16;
   bool profile = false;
-  std::mutex* planning = nullptr;  // held while a plan is made; may be null
 };
 
 struct RunRequest {
@@ -101,6 +102,8 @@ class Program {
   ~Program();
 
   Status run(const RunRequest& request);
+  // The same with a plan that was found before for the same dims.
+  Status run(const RunRequest& request, std::shared_ptr<Plan> plan);
 
   const std::vector<SlotId>& inputs() const { return inputs_; }
   const std::vector<SlotId>& outputs() const { return outputs_; }
@@ -108,8 +111,7 @@ class Program {
   const std::vector<Slot>& slots() const { return slots_; }
   const std::vector<Step>& steps() const { return steps_; }
   size_t plans() const;
-  // The plan for these dims, as a run would make it; for explain.
-  Result<std::shared_ptr<const Plan>> plan_for(const RunRequest& request);
+  Result<std::shared_ptr<Plan>> find_plan(const RunRequest& request);  // made where there is none yet
   const std::vector<StepTime>& times() const { return times_; }
   void clear_times();
 
@@ -123,7 +125,7 @@ class Program {
   size_t bytes_of(const View& v) const;  // padding included, also in layouts that only a provider knows
   Status prepare_step(const Step& step, ViewList in, ViewList out, PlannedStep& planned) const;
   Result<std::shared_ptr<Plan>> make_plan(const RunRequest& request);
-  Result<std::shared_ptr<Plan>> find_plan(const RunRequest& request);
+  std::shared_ptr<Plan> known_plan(const RunRequest& request);
   Status walk(Frame& frame, const RunRequest& request);
   Status run_step(Frame& frame, const RunRequest& request, size_t index);
   Status run_kernel(Frame& frame, const RunRequest& request, size_t index);
@@ -150,8 +152,11 @@ class Program {
       output_writer_;  // by output: the slot bound to its memory, or kNoSlot: copied at the end
   std::vector<StepTime> times_;
 
+  // Runs find their plan without a lock; the mutex is for those who add one.
+  using Plans = std::vector<std::shared_ptr<Plan>>;
+  Published<Plans> plans_;
+  std::atomic<uint64_t> clock_{0};
   mutable std::mutex mutex_;
-  std::vector<std::shared_ptr<Plan>> plans_;  // most recently used last
 };
 
 }  // namespace sx

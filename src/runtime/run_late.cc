@@ -40,22 +40,26 @@ Status learn_dims(const Slot& slot, const Dims& dims, const std::string& name,
   return {};
 }
 
-bool same_dims(const std::vector<Dims>& a, ViewList in, ViewList out) {
-  if (a.size() != in.size() + out.size()) return false;
-  for (size_t i = 0; i < in.size(); ++i) {
-    if (!(a[i] == in[i]->dims)) return false;
+// Dims and strides of all operands, one after the other.
+template <class Visit>
+void each_extent(ViewList in, ViewList out, Visit visit) {
+  for (const ViewList& list : {in, out}) {
+    for (const View* v : list) {
+      visit(v->dims);
+      visit(v->strides);
+    }
   }
-  for (size_t i = 0; i < out.size(); ++i) {
-    if (!(a[in.size() + i] == out[i]->dims)) return false;
-  }
-  return true;
+}
+
+bool same_extents(const std::vector<Dims>& known, ViewList in, ViewList out) {
+  if (known.size() != 2 * (in.size() + out.size())) return false;
+  bool same = true;
+  size_t at = 0;
+  each_extent(in, out, [&](const Dims& d) { same = same && known[at++] == d; });
+  return same;
 }
 
 size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
-}  // namespace
-
-namespace {
 
 Status size_late(const Slot& slot, std::span<const int64_t> symbols, View& view) {
   view.type = slot.type;
@@ -92,7 +96,7 @@ Status Program::resolve_late(Frame& frame, size_t index) {
   for (SlotId s : step.out) {
     if (slots_[s].kind == Slot::Kind::late) SX_TRY(size_late(slots_[s], frame.symbols, frame.views[s]));
   }
-  const bool seen = same_dims(frame.late_dims[index], in, out);
+  const bool seen = same_extents(frame.late_dims[index], in, out);
   if (!seen) SX_TRY(SizeCheck(*machine_->graph, frame.symbols).agree(step.node, in, out));
   for (SlotId s : step.out) {
     if (slots_[s].kind != Slot::Kind::late) continue;
@@ -106,8 +110,7 @@ Status Program::resolve_late(Frame& frame, size_t index) {
     SX_TRY(prepare_step(step, in, out, late));
     late.worker_stride = aligned(late.needs.scratch_per_worker);
     late.worker_scratch = int64_t(aligned(late.needs.scratch));
-    for (const View* v : in) frame.late_dims[index].push_back(v->dims);
-    for (const View* v : out) frame.late_dims[index].push_back(v->dims);
+    each_extent(in, out, [&](const Dims& d) { frame.late_dims[index].push_back(d); });
   }
   const size_t bytes = size_t(late.worker_scratch) + late.worker_stride * machine_->parallel->width();
   if (bytes > 0) {

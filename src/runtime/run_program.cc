@@ -64,37 +64,37 @@ Status scratch_fits(const Needs& needs, size_t workers) {
   return memory_refused(std::max(needs.scratch, each), "scratch memory");
 }
 
-Result<std::shared_ptr<Plan>> Program::find_plan(const RunRequest& request) {
-  {
-    std::lock_guard lock(mutex_);
-    for (size_t i = plans_.size(); i-- > 0;) {
-      if (!key_matches(plans_[i]->key, request, outer_symbols_)) continue;
-      std::rotate(plans_.begin() + long(i), plans_.begin() + long(i) + 1, plans_.end());
-      return plans_.back();
-    }
+std::shared_ptr<Plan> Program::known_plan(const RunRequest& request) {
+  const std::shared_ptr<const Plans> plans = plans_.get();
+  for (auto it = plans->rbegin(); it != plans->rend(); ++it) {
+    if (!key_matches((*it)->key, request, outer_symbols_)) continue;
+    (*it)->last_used.store(clock_.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);
+    return *it;
   }
+  return nullptr;
+}
+
+Result<std::shared_ptr<Plan>> Program::find_plan(const RunRequest& request) {
+  if (std::shared_ptr<Plan> known = known_plan(request)) return known;
   SX_ASSIGN(std::shared_ptr<Plan> plan, make_plan(request));
   if (stop_requested()) SX_TRY(check_stop());  // it may be half done
   for (const Binding& b : request.inputs) append_dims(plan->key, b);
   for (uint32_t s : outer_symbols_) plan->key.push_back(s < request.symbols.size() ? request.symbols[s] : -1);
   std::lock_guard lock(mutex_);
-  for (const auto& other : plans_) {
-    if (other->key == plan->key) return other;
+  if (std::shared_ptr<Plan> known = known_plan(request)) return known;  // made by another thread meanwhile
+  Plans next = *plans_.get();
+  if (next.size() >= std::max<size_t>(machine_->most_plans, 1)) {
+    next.erase(std::min_element(next.begin(), next.end(), [](const auto& a, const auto& b) {
+      return a->last_used.load(std::memory_order_relaxed) < b->last_used.load(std::memory_order_relaxed);
+    }));
   }
-  if (plans_.size() >= std::max<size_t>(machine_->most_plans, 1)) plans_.erase(plans_.begin());
-  plans_.push_back(plan);
+  plan->last_used = clock_.fetch_add(1, std::memory_order_relaxed);
+  next.push_back(plan);
+  plans_.set(std::move(next));
   return plan;
 }
 
-Result<std::shared_ptr<const Plan>> Program::plan_for(const RunRequest& request) {
-  SX_ASSIGN(auto plan, find_plan(request));
-  return std::shared_ptr<const Plan>(plan);
-}
-
-size_t Program::plans() const {
-  std::lock_guard lock(mutex_);
-  return plans_.size();
-}
+size_t Program::plans() const { return plans_.get()->size(); }
 
 void Program::clear_times() {
   std::lock_guard lock(mutex_);
@@ -118,8 +118,7 @@ struct FrameLease {
       machine.pools[0]->give(std::exchange(frame->blocks[s], {}));
     for (size_t i = 0; i < frame->arenas.size(); ++i)
       machine.pools[i]->give(std::exchange(frame->arenas[i], {}));
-    std::lock_guard lock(plan->mutex);
-    plan->frames.push_back(std::move(frame));
+    plan->frames.give(std::move(frame));
   }
   Status take_arenas(Provider** failed) {
     for (size_t i = 0; i < machine.pools.size(); ++i) {
@@ -160,14 +159,11 @@ struct FrameLease {
 
 Status Program::run(const RunRequest& request) {
   SX_ASSIGN(std::shared_ptr<Plan> plan, find_plan(request));
-  std::unique_ptr<Frame> frame;
-  {
-    std::lock_guard lock(plan->mutex);
-    if (!plan->frames.empty()) {
-      frame = std::move(plan->frames.back());
-      plan->frames.pop_back();
-    }
-  }
+  return run(request, std::move(plan));
+}
+
+Status Program::run(const RunRequest& request, std::shared_ptr<Plan> plan) {
+  std::unique_ptr<Frame> frame = plan->frames.take();
   if (!frame) frame = std::make_unique<Frame>(*this, *plan);
   FrameLease lease{*this, *machine_, std::move(plan), std::move(frame)};
   SX_TRY(lease.take_arenas(request.failed));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <unordered_map>
 
 #include "base/contained.h"
@@ -17,6 +18,7 @@
 #include "runtime/copy_view.h"
 #include "runtime/plan.h"
 #include "runtime/plugin.h"
+#include "runtime/special_programs.h"
 #include "runtime/weights.h"
 
 namespace sx {
@@ -33,16 +35,10 @@ struct Session::State {
   // them, and callers may hold references to their graphs.
   std::vector<std::unique_ptr<Compiled>> versions;
   std::atomic<Compiled*> current = nullptr;
-  std::mutex rebuild, planning;
+  std::mutex rebuild;
   CompileSettings settings;
-  // Programs for one set of input sizes each, most recently used last.
   std::atomic<bool> sizes_decide = false;
-  struct Special {
-    std::vector<Dims> sizes;
-    std::shared_ptr<Compiled> compiled;  // null: it could not be made
-  };
-  std::vector<Special> special;
-  std::shared_ptr<Compiled> shown;              // the newest of them, for explain and profile
+  std::unique_ptr<SpecialPrograms> special;
   std::vector<std::shared_ptr<Compiled>> seen;  // those that callers were shown: they may hold references
   std::vector<ValueDesc> inputs, outputs;
   std::unordered_map<std::string_view, size_t> input_at, output_at;  // by the names in those
@@ -52,15 +48,15 @@ struct Session::State {
   struct Bindings {
     std::vector<Binding> in, out;
   };
-  std::mutex mutex;
-  std::vector<std::unique_ptr<Bindings>> free_bindings;
+  IdleSlots<Bindings> idle_bindings;
 
   void start_threads();
   Status choose_providers();
   Status add_taps();
   Status fix_dims();
   Status compile(std::vector<Provider*> with);
-  std::shared_ptr<Compiled> specialised(std::span<const Value> in);
+  std::shared_ptr<Compiled> specialise(std::span<const Value> in);
+  std::shared_ptr<Compiled> special_to_show(std::span<const Value> in);
   const Compiled& show();
   Status leave_out(const Compiled& used, Provider* failed, const Status& why);
   Status run_once(Compiled& c, std::span<const Value> in, std::span<Value> out, Bindings& bindings,
@@ -137,12 +133,12 @@ Result<std::unique_ptr<Session>> Session::make(Graph graph, SessionOptions optio
   if (state->options.rules) {
     SX_TRY(passes::optimize(state->original, {.log = state->options.log, .applied = &state->rule_log}));
   }
+  state->special = std::make_unique<SpecialPrograms>(state->options.most_plans);
   state->settings = {{},
                      state->weights.get(),
                      state->threads.get(),
                      state->options.most_plans,
                      state->options.profile,
-                     &state->planning,
                      state->memory};
   SX_TRY(state->compile(state->providers));
   const Graph& compiled = state->current.load()->graph;
@@ -223,59 +219,55 @@ Status Session::State::fix_dims() {
 
 Status Session::State::compile(std::vector<Provider*> with) {
   settings.providers = std::move(with);
-  SX_ASSIGN(Graph graph, original.clone());
+  SX_ASSIGN(Graph graph, original.clone_apart());
   SX_ASSIGN(auto c, compile_graph(std::move(graph), settings));
   sizes_decide = options.rules && has_late_values(*c->program);
-  special.clear();
-  shown = nullptr;
+  special->clear();
   versions.push_back(std::move(c));
   current.store(versions.back().get(), std::memory_order_release);
   return {};
 }
 
-namespace {
-
-const Dims& dims_of(const Value& v) {
-  static const Dims none{};
-  return v.is_tensor() ? v.tensor.dims() : none;
+// Makes the program for just these sizes, where sizes decide what runs; null where it cannot be had. The
+// caller was told to by `special`.
+std::shared_ptr<Compiled> Session::State::specialise(std::span<const Value> in) {
+  const auto start = std::chrono::steady_clock::now();
+  CompileSettings with;
+  const Compiled* version = nullptr;
+  {
+    std::lock_guard lock(rebuild);
+    with = settings;
+    version = current.load();
+  }
+  std::vector<Dims> sizes;
+  for (const Value& v : in) sizes.push_back(v.is_tensor() ? v.tensor.dims() : Dims());
+  std::shared_ptr<Compiled> made;
+  const Status status = contained([&]() -> Status {
+    SX_ASSIGN(Graph graph, with_input_sizes(original, sizes, options.log));
+    SX_ASSIGN(made, compile_graph(std::move(graph), with));
+    return {};
+  });
+  if (!status.ok()) {
+    options.log(LogLevel::info, format("not specialised for these sizes: {}", status.to_string()));
+  }
+  std::lock_guard lock(rebuild);
+  if (stop_requested() || status.code() == Code::out_of_memory || version != current.load()) {
+    special->given_up();  // half done, without memory, or for providers that are left out by now
+    return nullptr;
+  }
+  special->finished(in, made, std::chrono::steady_clock::now() - start);
+  return made;
 }
 
-}  // namespace
-
-// The program for just these sizes, where sizes decide what runs. The general one serves where it cannot be
-// had.
-std::shared_ptr<Compiled> Session::State::specialised(std::span<const Value> in) {
-  std::lock_guard lock(rebuild);
-  for (size_t i = special.size(); i-- > 0;) {
-    const std::vector<Dims>& sizes = special[i].sizes;
-    if (!std::equal(sizes.begin(), sizes.end(), in.begin(), in.end(),
-                    [](const Dims& d, const Value& v) { return d == dims_of(v); }))
-      continue;
-    std::rotate(special.begin() + long(i), special.begin() + long(i) + 1, special.end());
-    return special.back().compiled;
-  }
-  Special made;
-  for (const Value& v : in) made.sizes.push_back(dims_of(v));
-  auto work = [&]() -> Status {
-    std::lock_guard plans(planning);
-    SX_ASSIGN(Graph graph, with_input_sizes(original, made.sizes, options.log));
-    SX_ASSIGN(made.compiled, compile_graph(std::move(graph), settings));
-    return {};
-  };
-  if (Status s = work(); !s.ok()) {
-    made.compiled = nullptr;
-    options.log(LogLevel::info, format("not specialised for these sizes: {}", s.to_string()));
-    if (s.code() == Code::out_of_memory) return nullptr;  // another run may have more
-  }
-  if (stop_requested()) return nullptr;  // it may be half done
-  if (special.size() >= std::max<size_t>(options.most_plans, 1)) special.erase(special.begin());
-  special.push_back(std::move(made));
-  if (special.back().compiled) shown = special.back().compiled;
-  return special.back().compiled;
+std::shared_ptr<Compiled> Session::State::special_to_show(std::span<const Value> in) {
+  if (!sizes_decide) return nullptr;
+  std::shared_ptr<Compiled> found = special->find(in);
+  return !found && special->begin() ? specialise(in) : found;
 }
 
 const Compiled& Session::State::show() {
   std::lock_guard lock(rebuild);
+  const std::shared_ptr<Compiled> shown = special->newest();
   if (!shown) return *current.load();
   if (std::find(seen.begin(), seen.end(), shown) == seen.end()) seen.push_back(shown);
   return *shown;
@@ -291,7 +283,6 @@ Status Session::State::leave_out(const Compiled& used, Provider* failed, const S
     return why;  // nobody else takes everything
   options.log(LogLevel::warn, format("provider '{}' failed and is left out from now on: {}", failed->name(),
                                      why.to_string()));
-  std::lock_guard plans(planning);
   SX_TRY(
       compile(std::move(rest)).in(format("compiling without provider '{}', which failed", failed->name())));
   for (const auto& pool : used.machine.pools) pool->trim();
@@ -378,9 +369,9 @@ Status Session::State::run_once(Compiled& c, std::span<const Value> in, std::spa
   bindings.out.resize(out.size());
   for (size_t i = 0; i < in.size(); ++i) SX_TRY(bind_input(i, in[i], bindings.in[i]));
   const RunRequest request{bindings.in, bindings.out, run.cancel, {}, failed};
-  SX_ASSIGN(auto plan, c.program->plan_for(request));
+  SX_ASSIGN(auto plan, c.program->find_plan(request));
   SX_TRY(allocate_outputs(c, *plan, out, bindings.out));
-  SX_TRY(c.program->run(request));
+  SX_TRY(c.program->run(request, std::move(plan)));
   for (size_t i = 0; i < out.size(); ++i)
     SX_TRY(take_output(c, bindings.out[i], out[i]).in(format("output '{}'", outputs[i].name)));
   return stop_requested() ? check_stop() : Status();
@@ -394,30 +385,25 @@ Status Session::run(std::span<const Value> inputs, std::span<Value> outputs, con
   }
   SX_TRY(s.check_given(inputs));
   const TaskScope scope({s.memory.get(), run.memory_limit ? run.memory_limit : SIZE_MAX, run.cancel});
-  std::unique_ptr<State::Bindings> bindings;
-  {
-    std::lock_guard lock(s.mutex);
-    if (!s.free_bindings.empty()) {
-      bindings = std::move(s.free_bindings.back());
-      s.free_bindings.pop_back();
-    }
-  }
+  std::unique_ptr<State::Bindings> bindings = s.idle_bindings.take();
   if (!bindings) bindings = std::make_unique<State::Bindings>();
   Status status;
   for (Provider* failed = nullptr;; failed = nullptr) {
     Compiled& c = *s.current.load(std::memory_order_acquire);
-    status = contained([&] {
-      const std::shared_ptr<Compiled> special = s.sizes_decide ? s.specialised(inputs) : nullptr;
-      return s.run_once(special ? *special : c, inputs, outputs, *bindings, run, &failed);
-    });
+    const std::shared_ptr<Compiled> special = s.sizes_decide ? s.special->find(inputs) : nullptr;
+    const auto start = std::chrono::steady_clock::now();
+    status = contained(
+        [&] { return s.run_once(special ? *special : c, inputs, outputs, *bindings, run, &failed); });
+    const bool general = s.sizes_decide && !special && status.ok();
+    if (general && s.special->worth_making(inputs, std::chrono::steady_clock::now() - start))
+      s.specialise(inputs);
     if (status.ok() || !failed) break;
     if (Status left = s.leave_out(c, failed, status); !left.ok()) {
       status = std::move(left);
       break;
     }
   }
-  std::lock_guard lock(s.mutex);
-  s.free_bindings.push_back(std::move(bindings));
+  s.idle_bindings.give(std::move(bindings));
   return status;
 }
 
@@ -466,8 +452,10 @@ Result<std::shared_ptr<const Plan>> Session::plan(std::span<const Value> inputs)
   if (inputs.size() != in.size()) return Status(Code::invalid_argument, "one value for each input is needed");
   const TaskScope scope({state_->memory.get(), SIZE_MAX, nullptr});
   for (size_t i = 0; i < in.size(); ++i) SX_TRY(state_->bind_input(i, inputs[i], in[i]));
-  const std::shared_ptr<Compiled> special = state_->sizes_decide ? state_->specialised(inputs) : nullptr;
-  return (special ? *special : *state_->current.load()).program->plan_for({in, out, nullptr, {}});
+  const std::shared_ptr<Compiled> special = state_->special_to_show(inputs);
+  Program& program = special ? *special->program : *state_->current.load()->program;
+  SX_ASSIGN(auto plan, program.find_plan({in, out, nullptr, {}}));
+  return std::shared_ptr<const Plan>(std::move(plan));
 }
 
 const std::vector<ValueDesc>& Session::inputs() const { return state_->inputs; }

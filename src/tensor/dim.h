@@ -97,6 +97,8 @@ class DimPool {
   const std::string& symbol_name(uint32_t symbol) const;
   bool is_fresh(uint32_t symbol) const;  // made by fresh(): unknown until something is run
   Dim symbol_at(uint32_t symbol);
+  // A symbol of another pool, with its name and all that is known of it. Not for a name that is here already.
+  Dim adopt(const DimPool& other, uint32_t symbol);
 
   // Rebuilds `d` with symbols replaced; `values[s]` empty keeps symbol s.
   Dim substitute(Dim d, std::span<const Dim> values, std::span<const bool> given);
@@ -137,8 +139,8 @@ class Substitution {
   std::unordered_map<const DimExpr*, Dim> exprs_;
 };
 
-// The value under a binding (one number a symbol, negative: not known). False on overflow, division by zero, a
-// broadcast that fails or a symbol that is not known. Allocates nothing.
+// The value under a binding (one number a symbol, negative: not known). False on overflow, division by zero,
+// a broadcast that fails or a symbol that is not known. Allocates nothing.
 bool evaluate(Dim d, std::span<const int64_t> symbols, int64_t& value);
 
 // The same for many Dims under one binding, which must not change meanwhile: each distinct part is computed

@@ -103,6 +103,11 @@ Dim DimPool::fresh(std::string_view hint) {
   return symbol_at(state_->add_symbol(this, state_->unused_name(hint), true, {.lower = 0}));
 }
 
+Dim DimPool::adopt(const DimPool& other, uint32_t symbol) {
+  const State::Symbol& theirs = other.state_->symbols[symbol];
+  return symbol_at(state_->add_symbol(this, theirs.name, theirs.fresh, theirs.atom->bounds));
+}
+
 size_t DimPool::symbols() const { return state_->symbols.size(); }
 const std::string& DimPool::symbol_name(uint32_t symbol) const { return state_->symbols[symbol].name; }
 bool DimPool::is_fresh(uint32_t symbol) const { return state_->symbols[symbol].fresh; }

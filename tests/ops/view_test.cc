@@ -68,8 +68,8 @@ void look(const TableCase& c, bool turned, Looked& count) {
     if (!expected.defined()) continue;
     const Dims& dims = expected.dims();
     ViewMap map;
-    const ViewArgs args{node.attrs, from->tensor.dims(), strides, dims, ints};
-    if (!node.op->view(args, k, map)) {
+    const ViewArgs args{node.attrs, from->tensor.dims(), strides, dims, ints, node.outputs.size()};
+    if (!make_view(*node.op, args, k, map)) {
       ++count.copies;
       CHECK_MESSAGE((turned || c.op == "Slice"), c.file, ":", c.line, ": ", c.title, " is copied");
       continue;

@@ -83,10 +83,10 @@ static bool view(const ViewArgs& args, size_t output, ViewMap& map) {
   if (args.ints(1, given)) {
     if (output >= given.size()) return false;
     for (size_t k = 0; k < output; ++k) at += given[k];
-  } else if (const int64_t n = args.attrs.integer("num_outputs", 0); n > 0) {
-    at = (args.dims[size_t(axis)] + n - 1) / n * int64_t(output);
   } else {
-    return false;
+    const int64_t n = args.attrs.integer("num_outputs", int64_t(args.outputs));
+    if (n < 1) return false;
+    at = (args.dims[size_t(axis)] + n - 1) / n * int64_t(output);
   }
   map.offset = at * args.strides[size_t(axis)];
   map.strides = Dims(args.strides);
