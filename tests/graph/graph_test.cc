@@ -4,6 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+
+#include "base/format.h"
 #include "graph/builder.h"
 #include "graph/infer_graph.h"
 
@@ -11,6 +14,19 @@ using namespace sx;
 
 namespace {
 Type floats(std::vector<Dim> dims) { return Type::tensor(DType::f32, Shape(std::move(dims))); }
+Type ints(DType type, std::vector<Dim> dims = {}) { return Type::tensor(type, Shape(std::move(dims))); }
+
+// A Loop whose body holds a Loop, `levels` deep; the innermost doubles what all of them carry.
+ValueId add_loops(Graph& g, BodyId home, ValueId trips, ValueId x, int levels) {
+  if (levels == 0) return Builder(g, home).op("Concat", {x, x}, {{"axis", int64_t(0)}});
+  const BodyId body = g.add_body();
+  g.add_input(body, "turn", ints(DType::i64));
+  const ValueId go = g.add_input(body, "go", ints(DType::boolean));
+  const ValueId carried = g.add_input(body, "carried", Type());
+  const ValueId next = add_loops(g, body, trips, carried, levels - 1);
+  g.body(body).outputs = {Builder(g, body).op("Identity", {go}), next};
+  return Builder(g, home).op("Loop", {trips, kNoValue, x}, {{"body", BodyRef{body}}});
+}
 }  // namespace
 
 TEST_CASE("uses follow every edit") {
@@ -202,4 +218,65 @@ TEST_CASE("broadcasting unlike symbols leaves one guard that names the node") {
   b.op("Add", {x, z});
   b.op("Mul", {x, z});
   CHECK(g.guards().size() == 1);
+}
+
+TEST_CASE("loops in loops whose carried shapes change are inferred in one walk") {
+  for (const int levels : {1, 14, 60}) {
+    Graph g;
+    const ValueId trips = g.add_input(kMainBody, "trips", ints(DType::i64));
+    const ValueId x = g.add_input(kMainBody, "x", floats({3, 4}));
+    const ValueId y = add_loops(g, kMainBody, trips, x, levels);
+    g.body(kMainBody).outputs = {y};
+    const Status inferred = infer_graph(g);
+    REQUIRE_MESSAGE(inferred.ok(), inferred.to_string());
+    const Type& type = g.value(y).type;
+    REQUIRE(type.shape.rank() == 2);
+    CHECK(mentions_fresh(type.shape.dims[0]));
+    CHECK(type.shape.dims[1] == Dim(4));
+    // The symbols that stand for sizes that turns change: a few for each level and walk.
+    CHECK(g.pool().symbols() < size_t(40 * levels * levels + 40));
+  }
+}
+
+TEST_CASE("contents that wrap around are left to the operator") {
+  Graph g;
+  Builder b(g, kMainBody);
+  auto elements = [&](std::string_view op, std::vector<int64_t> x, std::vector<int64_t> y) {
+    const ValueId v = b.op(op, {b.ints(x), b.ints(y)});
+    REQUIRE(b.status().ok());
+    const ValueInfo& info = g.value(v);
+    return info.has_elements ? to_string(std::span<const Dim>(info.elements)) : "none";
+  };
+  CHECK(elements("Add", {INT64_MAX}, {1}) == "none");
+  CHECK(elements("Add", {INT64_MIN}, {-1}) == "none");
+  CHECK(elements("Sub", {INT64_MIN}, {1}) == "none");
+  CHECK(elements("Mul", {int64_t(1) << 62}, {2}) == "none");
+  CHECK(elements("Add", {INT64_MAX - 1}, {1}) == format("[{}]", INT64_MAX));
+  CHECK(elements("Div", {-7, 7, -7}, {2, -2, -2}) == "[-3, -3, 3]");
+  CHECK(elements("Mod", {-7, 7}, {3, 3}) == "[2, 1]");
+  // int32 wraps at its own width.
+  const auto narrow = [&](ValueId v) { return b.op("Cast", {v}, {{"to", int64_t(DType::i32)}}); };
+  const ValueId large = narrow(b.ints({int64_t(1) << 31}));
+  CHECK(!g.value(large).has_elements);
+  const ValueId half = narrow(b.ints({int64_t(1) << 30}));
+  CHECK(g.value(half).has_elements);
+  CHECK(!g.value(b.op("Add", {half, half})).has_elements);
+}
+
+TEST_CASE("sizes that would not fit into int32 contents are refused by a guard") {
+  Graph g;
+  Builder b(g, kMainBody);
+  const Dim n = g.pool().symbol("N");
+  const ValueId x = g.add_input(kMainBody, "x", floats({n}));
+  const ValueId v = b.op("Cast", {b.op("Shape", {x})}, {{"to", int64_t(DType::i32)}});
+  REQUIRE(b.status().ok());
+  REQUIRE(g.value(v).has_elements);
+  REQUIRE(g.guards().size() == 1);
+  int64_t a = 0, c = 0;
+  for (const int64_t size : {int64_t(5), int64_t(INT32_MAX), int64_t(INT32_MAX) + 1}) {
+    const std::array<int64_t, 1> symbols{size};
+    REQUIRE(evaluate(g.guards()[0].a, symbols, a));
+    REQUIRE(evaluate(g.guards()[0].b, symbols, c));
+    CHECK((a == c) == (size <= INT32_MAX));
+  }
 }

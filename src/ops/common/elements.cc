@@ -7,10 +7,6 @@ namespace {
 // Contents are followed in the types that models compute shapes in.
 bool carries_sizes(DType t) { return t == DType::i64 || t == DType::i32; }
 
-bool fits(Dim d, DType t) {
-  return t == DType::i64 || !d.is_constant() || (d.constant() >= INT32_MIN && d.constant() <= INT32_MAX);
-}
-
 // a[k] and b[k] under broadcasting of vectors and scalars; false if the lengths do not fit.
 bool common_length(const std::vector<Dim>& a, const std::vector<Dim>& b, size_t& n) {
   n = a.size() == 1 ? b.size() : a.size();
@@ -18,6 +14,24 @@ bool common_length(const std::vector<Dim>& a, const std::vector<Dim>& b, size_t&
 }
 
 }  // namespace
+
+std::optional<Dim> exact_sum(Dim a, Dim b) {
+  int64_t v = 0;
+  if (!a.is_constant() || !b.is_constant()) return a + b;
+  return __builtin_add_overflow(a.constant(), b.constant(), &v) ? std::nullopt : std::optional<Dim>(v);
+}
+
+std::optional<Dim> exact_difference(Dim a, Dim b) {
+  int64_t v = 0;
+  if (!a.is_constant() || !b.is_constant()) return a - b;
+  return __builtin_sub_overflow(a.constant(), b.constant(), &v) ? std::nullopt : std::optional<Dim>(v);
+}
+
+std::optional<Dim> exact_product(Dim a, Dim b) {
+  int64_t v = 0;
+  if (!a.is_constant() || !b.is_constant()) return a * b;
+  return __builtin_mul_overflow(a.constant(), b.constant(), &v) ? std::nullopt : std::optional<Dim>(v);
+}
 
 Status infer_arithmetic(Infer& i, DimFold fold) {
   SX_TRY(infer_broadcast(i));
@@ -30,7 +44,7 @@ Status infer_arithmetic(Infer& i, DimFold fold) {
     std::vector<Dim> folded(n);
     for (size_t j = 0; j < n; ++j) {
       const auto d = fold(sum[sum.size() == 1 ? 0 : j], (*next)[next->size() == 1 ? 0 : j]);
-      if (!d || !fits(*d, i.elem(0))) return {};
+      if (!d) return {};
       folded[j] = *d;
     }
     sum = std::move(folded);
@@ -45,7 +59,7 @@ Status infer_arithmetic_unary(Infer& i, std::optional<Dim> (*map)(Dim a)) {
   std::vector<Dim> mapped;
   for (Dim d : *i.elements(0)) {
     const auto m = map(d);
-    if (!m || !fits(*m, i.elem(0))) return {};
+    if (!m) return {};
     mapped.push_back(*m);
   }
   i.set_elements(0, std::move(mapped));

@@ -7,6 +7,11 @@
 
 namespace sx::ops {
 
+// What the operator computes from two integers; nothing where that wraps around, which Dims do not.
+std::optional<Dim> exact_sum(Dim a, Dim b);
+std::optional<Dim> exact_difference(Dim a, Dim b);
+std::optional<Dim> exact_product(Dim a, Dim b);
+
 // Infers a broadcast of all inputs; where every input's contents are known, output 0's are `fold` over them.
 // `fold` may say that it cannot tell.
 using DimFold = std::optional<Dim> (*)(Dim a, Dim b);

@@ -7,7 +7,7 @@
 namespace sx::ops::neg {
 
 static Status infer(Infer& i) {
-  return infer_arithmetic_unary(i, [](Dim a) { return std::optional(Dim(0) - a); });
+  return infer_arithmetic_unary(i, [](Dim a) { return exact_difference(0, a); });
 }
 
 static Status eval(Eval& e) {

@@ -6,9 +6,7 @@
 
 namespace sx::ops::sub {
 
-static Status infer(Infer& i) {
-  return infer_arithmetic(i, [](Dim a, Dim b) { return std::optional(a - b); });
-}
+static Status infer(Infer& i) { return infer_arithmetic(i, exact_difference); }
 
 static Status eval(Eval& e) {
   return map2(e, [](auto x, auto y) { return wrap_sub(x, y); });

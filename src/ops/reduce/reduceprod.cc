@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ReduceProd: the product over the axes.
+#include "ops/common/elements.h"
 #include "ops/common/elementwise.h"
 #include "ops/common/reduce.h"
 
@@ -14,7 +15,11 @@ static Status infer(Infer& i) {
       made.known && (made.rank() == 0 || made.is_constant()) && i.rank_known(0) && i.rank(0) == 1;
   if (!e || !whole || (made.rank() == 1 && !made.dims[0].is_constant(1))) return {};
   Dim product = 1;
-  for (Dim d : *e) product = product * d;
+  for (Dim d : *e) {
+    const auto next = exact_product(product, d);
+    if (!next) return {};
+    product = *next;
+  }
   if (e->size() > 1 || made.rank() == 0) i.set_elements(0, {product});
   return {};
 }

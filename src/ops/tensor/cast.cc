@@ -11,6 +11,7 @@ static Status infer(Infer& i) {
   if (to == DType::undefined) return i.fail("attribute 'to' is missing");
   i.set_tensor(0, to, i.in(0).shape);
   const auto* e = i.elements(0);
+  // What does not fit is not kept, and wraps when it is run.
   if (e && (to == DType::i64 || to == DType::i32) && dtype_is_integer(i.elem(0))) i.set_elements(0, *e);
   return {};
 }

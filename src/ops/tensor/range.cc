@@ -18,7 +18,10 @@ static Result<int64_t> count_of(const Tensor& start, const Tensor& limit, const 
     if (by > 0 ? to <= from : to >= from) return int64_t(0);
     const uint64_t span = by > 0 ? uint64_t(to) - uint64_t(from) : uint64_t(from) - uint64_t(to);
     const uint64_t pace = by > 0 ? uint64_t(by) : 0 - uint64_t(by);
-    return int64_t((span - 1) / pace + 1);
+    const uint64_t last = (span - 1) / pace;
+    if (last >= uint64_t(INT64_MAX))
+      return error(Code::invalid_argument, "{} to {} by {} has too many elements", from, to, by);
+    return int64_t(last + 1);
   }
   const double from = number_at<double>(start), to = number_at<double>(limit), by = number_at<double>(delta);
   const double n = std::ceil((to - from) / by);
@@ -42,7 +45,7 @@ static Status infer(Infer& i) {
     }
     const int64_t step = (*by)[0].constant();
     const Dim span = step > 0 ? (*to)[0] - (*from)[0] : (*from)[0] - (*to)[0];
-    i.set_tensor(0, i.elem(0), Shape({max(ceildiv(span, step > 0 ? step : -step), 0)}));
+    i.set_tensor(0, i.elem(0), Shape({max(ceildiv(span, step > 0 ? Dim(step) : Dim(-1) * step), 0)}));
   }
   const auto *from = i.elements(0), *by = i.elements(2);
   const Dim n = i.out(0).shape.dims[0];

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two descriptions of one value become the more exact one.
+#pragma once
+#include "graph/type.h"
+
+namespace sx {
+
+// False if they contradict each other.
+bool merge_type(Type& have, const Type& found);
+
+// True where `have` says something that `given` does not.
+bool more_exact(const Type& have, const Type& given);
+
+}  // namespace sx
