@@ -63,7 +63,6 @@ struct Chooser {
     return use.input < o.in.size() ? o.in[use.input] : Layout();
   }
   double reorder_cost(ValueId v) {
-    if (graph.value(v).is_constant()) return 0;
     const Layout have = out_layout(v);
     double cost = 0;
     for (const Wanted& w : wanted[v]) {
@@ -189,7 +188,7 @@ Status insert_reorders(Graph& graph, Placement& placement,
     for (NodeId n : order) {
       for (size_t i = 0; i < graph.node(n).inputs.size(); ++i) {
         const ValueId v = graph.node(n).inputs[i];
-        if (v == kNoValue || graph.value(v).is_constant()) continue;
+        if (v == kNoValue) continue;
         const bool offered = n < offers.size() && !offers[n].empty() && i < offers[n][choice[n]].in.size();
         const Layout want = offered ? offers[n][choice[n]].in[i] : Layout();
         SX_ASSIGN(const ValueId use,
