@@ -141,6 +141,10 @@ class LstmRun {
       p_.sequence_(&a);
     }
     for (size_t r = 0; r < a.rows; ++r) {
+      if (a.lengths && a.lengths[a.first + r] == 0) {  // of no steps there is no last state: zeros
+        load_state(nullptr, direction, a.first + r, a.state_h[a.final_buffer[r]] + r * width_);
+        load_state(nullptr, direction, a.first + r, a.state_c + r * width_);
+      }
       store_state(a.state_h[a.final_buffer[r]] + r * width_, direction, a.first + r, d_.h_last);
       store_state(a.state_c + r * width_, direction, a.first + r, d_.c_last);
     }

@@ -116,7 +116,7 @@ void cheap_step(const Block& k, const PwStep& s) {
     SX_UNARY(reciprocal, 1.0f / x)
     SX_UNARY(relu, max(zero(), x))
     SX_UNARY(leaky_relu, select(less(x, zero()), x * s.p, x))
-    SX_UNARY(thresholded_relu, select(less_equal(x, set1(s.p)), zero(), x))
+    SX_UNARY(thresholded_relu, select(less(set1(s.p), x), x, zero()))
     SX_UNARY(clip, clamp_keep_nan(x, s.p, s.q))
     SX_UNARY(hard_sigmoid, clamp_keep_nan(fma(x, set1(s.p), set1(s.q)), 0.0f, 1.0f))
     SX_UNARY(hard_swish, x * clamp_keep_nan(fma(x, set1(1.0f / 6.0f), set1(0.5f)), 0.0f, 1.0f))

@@ -55,6 +55,19 @@ Gather gather_of(ReduceOp op) {
   }
 }
 
+// Lanes gather in float: sums that pass its range on the way, and squares that leave it, must be gathered
+// again in double.
+bool out_of_range(ReduceOp op, double total) {
+  constexpr double kSmallSquares = 1e-30;
+  switch (op) {
+    case ReduceOp::l2: return !(total > kSmallSquares) || std::isinf(total);
+    case ReduceOp::sum:
+    case ReduceOp::mean:
+    case ReduceOp::log_sum: return !std::isfinite(total);
+    default: return false;
+  }
+}
+
 float finish(ReduceOp op, double total, double shift, size_t count) {
   switch (op) {
     case ReduceOp::mean: return static_cast<float>(total / static_cast<double>(count));
@@ -183,6 +196,21 @@ class ReduceRun {
     return total;
   }
 
+  // The result over the elements from x on, whose lanes gathered `total`.
+  float result(const float* x, double total, double shift) const {
+    if (out_of_range(p_.op_, total) && p_.count_ > 0) {
+      const bool square = p_.op_ == ReduceOp::l2;
+      total = 0;
+      each_run(x, [&](const float* run) {
+        for (size_t k = 0; k < run_size(); ++k) {
+          const double v = run[static_cast<ptrdiff_t>(k) * run_stride()];
+          total += square ? v * v : v;
+        }
+      });
+    }
+    return finish(p_.op_, total, shift, p_.count_);
+  }
+
   double gather_all(Gather g, const float* x, float shift) const {
     double total = start_of(g);
     if (p_.count_ == 0) return total;
@@ -194,7 +222,7 @@ class ReduceRun {
   void one_result(size_t i) {
     const float* x = x_ + kept_offset(i, p_.kept_count_);
     const double shift = p_.op_ == ReduceOp::log_sum_exp ? gather_all(Gather::max, x, 0) : 0;
-    y_[i] = finish(p_.op_, gather_all(gather_of(p_.op_), x, static_cast<float>(shift)), shift, p_.count_);
+    y_[i] = result(x, gather_all(gather_of(p_.op_), x, static_cast<float>(shift)), shift);
   }
 
   void dense_rows(size_t begin, size_t end) {
@@ -211,7 +239,8 @@ class ReduceRun {
         for (size_t i = 0; i < n; ++i) shift[i] = static_cast<float>(top[i]);
       }
       rows_(gather_of(p_.op_), x, n, p_.count_, stride, shifted ? shift : nullptr, total);
-      for (size_t i = 0; i < n; ++i) y_[r + i] = finish(p_.op_, total[i], shifted ? top[i] : 0, p_.count_);
+      for (size_t i = 0; i < n; ++i)
+        y_[r + i] = result(x + static_cast<ptrdiff_t>(i) * stride, total[i], shifted ? top[i] : 0);
     }
   }
 
@@ -248,7 +277,7 @@ class ReduceRun {
       for (size_t i = 0; i < count; ++i) shift[i] = static_cast<float>(top[i]);
     }
     gather_columns(gather_of(p_.op_), x, count, shifted ? shift : nullptr, total);
-    for (size_t i = 0; i < count; ++i) y[i] = finish(p_.op_, total[i], shifted ? top[i] : 0, p_.count_);
+    for (size_t i = 0; i < count; ++i) y[i] = result(x + i, total[i], shifted ? top[i] : 0);
   }
 
   double gather_segments(Gather g, float shift, Parallel& parallel) const {
@@ -265,7 +294,7 @@ class ReduceRun {
   void segments(Parallel& parallel) {
     const double shift = p_.op_ == ReduceOp::log_sum_exp ? gather_segments(Gather::max, 0, parallel) : 0;
     const double total = gather_segments(gather_of(p_.op_), static_cast<float>(shift), parallel);
-    *y_ = finish(p_.op_, total, shift, p_.count_);
+    *y_ = result(x_, total, shift);
   }
 
   const ReducePlan& p_;

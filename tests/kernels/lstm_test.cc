@@ -132,6 +132,7 @@ double worst_error(const Case& c, const Tensors& t) {
         h = next;
         for (size_t i = 0; i < n; ++i) differ(t.y[y + i], h[i]);
       }
+      if (length == 0) h.assign(n, 0), cell.assign(n, 0);  // of no steps there is no last state
       for (size_t i = 0; i < n; ++i) differ(t.h[state + i], h[i]), differ(t.c[state + i], cell[i]);
     }
   return worst;

@@ -76,7 +76,7 @@ const UnaryCase kUnary[] = {
     {"elu", PwOp::elu, 1.5f, 0, -30, 9, 3, [](double x) { return x > 0 ? x : 1.5 * std::expm1(x); }},
     {"selu", PwOp::selu, 1.5f, 2, -30, 9, 3, [](double x) { return x > 0 ? 2 * x : 3 * std::expm1(x); }},
     {"celu", PwOp::celu, 2, 0, -30, 9, 3, [](double x) { return x > 0 ? x : 2 * std::expm1(x / 2); }},
-    {"thresholded", PwOp::thresholded_relu, 1, 0, -9, 9, 0, [](double x) { return x <= 1 ? 0 : x; }},
+    {"thresholded", PwOp::thresholded_relu, 1, 0, -9, 9, 0, [](double x) { return x > 1 ? x : 0; }},
     {"clip", PwOp::clip, -1, 2, -9, 9, 0, [](double x) { return x < -1  ? -1
                                                                 : x > 2 ? 2
                                                                         : x; }},

@@ -124,6 +124,26 @@ TEST_CASE("strides of any kind: permuted, negative, zero") {
   });
 }
 
+TEST_CASE("sums and squares that leave the range of float on the way") {
+  for_each_isa([](Isa) {
+    Serial serial;
+    for (float size : {1e30f, 2e38f, static_cast<float>(kInf)}) {
+      std::vector<float> x(4 * 40, size);
+      for (size_t k = 0; k < x.size(); k += 4) x[k] = 0.5f;
+      for (ReduceOp op : {ReduceOp::l2, ReduceOp::log_sum, ReduceOp::mean})
+        for (uint64_t axes : {1, 2, 3})
+          if (op != ReduceOp::l2 || size != 2e38f) check(op, {4, 40}, {40, 1}, axes, x, 0, serial);
+    }
+    std::vector<float> tiny(40, 3e-30f);
+    const bool all[] = {true};
+    auto plan = ReducePlan::make(ReduceOp::l2, std::vector<size_t>{40}, std::vector<ptrdiff_t>{1}, all);
+    REQUIRE(plan.ok());
+    float y = 0;
+    reduce_run(*plan, tiny.data(), &y, serial);
+    CHECK(std::fabs(y / (3e-30 * std::sqrt(40.0)) - 1) < 1e-6);
+  });
+}
+
 TEST_CASE("nothing, infinities and NaN") {
   for_each_isa([](Isa) {
     Serial serial;

@@ -8,10 +8,7 @@ namespace sx::ops::celu {
 
 static Status eval(Eval& e) {
   const float alpha = e.floating("alpha");
-  return map1<kFloatClasses>(e, [=](auto x) {
-    const auto zero = decltype(x)(0), low = alpha * std::expm1(x / alpha);
-    return (x > zero ? x : zero) + (low < zero ? low : zero);
-  });
+  return map1<kFloatClasses>(e, [=](auto x) { return x > 0 ? x : alpha * std::expm1(x / alpha); });
 }
 
 extern const Op op = {

@@ -18,7 +18,9 @@ static Status eval(Eval& e) {
   if (e.text("approximate") == "tanh") {
     return map1<kFloatClasses>(e, [](auto x) {
       using T = decltype(x);
-      const T inner = T(0.79788456080286535588) * (x + T(0.044715) * x * x * x);  // sqrt(2/pi)
+      // The standard's function body has 2/pi and the factor of x³ as float32 constants, whatever the type of
+      // x.
+      const T inner = std::sqrt(T(0.63661977236758134308f)) * (x + T(0.044715f) * x * x * x);
       return T(0.5) * x * (1 + std::tanh(inner));
     });
   }

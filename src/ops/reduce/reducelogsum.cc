@@ -7,7 +7,12 @@
 namespace sx::ops::reducelogsum {
 
 static Status eval(Eval& e) {
-  return eval_reduce<kFloatClasses>(e, [](auto x) { return std::log(sum_of(x)); });
+  return eval_reduce<kFloatClasses>(e, [](auto x) {
+    using T = std::remove_const_t<typename decltype(x)::element_type>;
+    double sum = 0;
+    for (double v : x) sum += v;
+    return T(std::log(sum));
+  });
 }
 
 extern const Op op = {

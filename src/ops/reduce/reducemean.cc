@@ -6,8 +6,15 @@ namespace sx::ops::reducemean {
 
 static Status eval(Eval& e) {
   return eval_reduce(e, [](auto x) {
-    const auto sum = sum_of(x);
-    return std::is_integral_v<decltype(sum)> && x.empty() ? sum : sum / decltype(sum)(x.size());
+    using T = std::remove_const_t<typename decltype(x)::element_type>;
+    if constexpr (std::is_same_v<T, float>) {  // a sum past its range may have a mean within it
+      double sum = 0;
+      for (float v : x) sum += v;
+      return T(sum / double(x.size()));
+    } else {
+      const T sum = sum_of(x);
+      return std::is_integral_v<T> && x.empty() ? sum : sum / T(x.size());
+    }
   });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/signal/window.h"
+#include "ops/common/checks.h"
 
 #include <cmath>
 
@@ -9,6 +10,7 @@
 namespace sx::ops {
 
 Status infer_window(Infer& i) {
+  SX_TRY(require_one(i, 0, "size"));
   SX_ASSIGN(const DType type, i.dtype("output_datatype", DType::f32));
   const std::vector<Dim>* size = i.elements(0);
   i.set_tensor(0, type, Shape({size && size->size() == 1 ? (*size)[0] : i.fresh("window")}));
@@ -20,8 +22,9 @@ Status fill_window(Eval& e, double a0, double a1, double a2) {
   const double n = double(y.size()) - (e.integer("periodic") ? 0 : 1);
   StopCheck<> stop;
   for (size_t k = 0; k < y.size() && !stop(); ++k) {
-    const double angle = n > 0 ? 2 * 3.14159265358979323846 * double(k) / n : 0;
-    y[k] = y.size() == 1 ? 1 : a0 - a1 * std::cos(angle) + a2 * std::cos(2 * angle);
+    // A symmetric window of one element is 0 / 0, as the standard's formula has it.
+    const double angle = 2 * 3.14159265358979323846 * double(k) / n;
+    y[k] = a0 - a1 * std::cos(angle) + a2 * std::cos(2 * angle);
   }
   return {};
 }
