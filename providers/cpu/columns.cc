@@ -111,21 +111,21 @@ class ImputerKernel final : public NamedKernel {
     return std::unique_ptr<Kernel>(std::move(kernel));
   }
   Status run(const Prepared*, ViewList in, ViewList out, RunContext&) override {
-    if (in[0]->type == DType::f32) return impute<float>(*in[0], *out[0], floats_, float_);
-    return impute<int64_t>(*in[0], *out[0], ints_, int_);
+    if (in[0]->type == DType::f32)
+      impute<float>(*in[0], *out[0], floats_, float_);
+    else
+      impute<int64_t>(*in[0], *out[0], ints_, int_);
+    return {};
   }
 
  private:
   template <class T>
-  static Status impute(const View& in, const View& out, const std::vector<T>& values, T replaced) {
+  static void impute(const View& in, const View& out, const std::vector<T>& values, T replaced) {
     const size_t cols = last_of(in.dims), count = size_t(in.count());
-    if (values.size() != 1 && values.size() != cols) {
-      return error(Code::invalid_argument, "there are {} imputed values for {} columns", values.size(), cols);
-    }
     const T* x = in.as<T>();
     T* y = out.as_mutable<T>();
     const bool nan = replaced != replaced;
-    const size_t step = values.size() == 1 ? 0 : 1;
+    const size_t step = values.size() == cols ? 1 : 0;  // else the first one is for all
     StopCheck<65536> stop;
     for (size_t k = 0; k < count && !stop(cols); k += cols) {
       const T* v = values.data();
@@ -134,7 +134,6 @@ class ImputerKernel final : public NamedKernel {
         y[k + c] = (nan ? e != e : e == replaced) ? *v : e;
       }
     }
-    return {};
   }
   std::vector<float> floats_;
   std::vector<int64_t> ints_;

@@ -13,16 +13,14 @@ static Status impute(Eval& e, const std::vector<A>& values, A replaced) {
   const Tensor& in = e.in(0);
   const size_t cols = in.rank() ? size_t(in.dims().back()) : 1;
   if (values.empty()) return e.fail("there is no imputed value for {}", dtype_name(in.type()));
-  if (values.size() != 1 && values.size() != cols) {
-    return e.fail("there are {} imputed values for {} columns", values.size(), cols);
-  }
+  const bool each = values.size() == cols;  // else the first one is for all, as in onnxruntime
   const bool nan = replaced != replaced;
   const Reader<T> x(in);
   Writer<T> y(e.out(0));
   StopCheck<> stop;
   for (size_t k = 0; k < x.size() && !stop(); ++k) {
     const bool missing = nan ? x[k] != x[k] : x[k] == T(replaced);
-    y[k] = missing ? T(values[values.size() == 1 ? 0 : k % cols]) : x[k];
+    y[k] = missing ? T(values[each ? k % cols : 0]) : x[k];
   }
   return {};
 }

@@ -34,7 +34,8 @@ static Status eval(Eval& e) {
   const int64_t n = score_count(e.attrs(), labels);
   const std::vector<double> weights = numbers_of(e.attrs(), "coefficients"),
                             bias = numbers_of(e.attrs(), "intercepts");
-  if (int64_t(weights.size()) != n * m.cols) {
+  // Coefficients beyond those that are needed are not read.
+  if (int64_t(weights.size()) / n < m.cols) {
     return e.fail("{} coefficients for {} classes of {} features", weights.size(), n, m.cols);
   }
   if (n > 1 && int64_t(labels.size()) < n) return e.fail("{} class labels for {} scores", labels.size(), n);

@@ -9,6 +9,7 @@
 namespace sx::ops::linear_regressor {
 
 static Status infer(Infer& i) {
+  if (i.integer("targets") < 1) return i.fail("targets is {}, at least 1 expected", i.integer("targets"));
   infer_rows(i, 0, DType::f32, i.integer("targets"));
   return {};
 }
@@ -17,12 +18,13 @@ static Status eval(Eval& e) {
   SX_ASSIGN(const Post post, post_named(e.text("post_transform")));
   const Columns m = columns_of(e.in(0));
   const int64_t n = e.integer("targets");
-  const std::vector<double> weights = numbers_of(e.attrs(), "coefficients"),
-                            bias = numbers_of(e.attrs(), "intercepts");
-  if (n < 1 || int64_t(weights.size()) != n * m.cols || (!bias.empty() && int64_t(bias.size()) != n)) {
-    return e.fail("{} coefficients and {} intercepts for {} targets of {} features", weights.size(),
-                  bias.size(), n, m.cols);
-  }
+  const std::vector<double> weights = numbers_of(e.attrs(), "coefficients");
+  std::vector<double> bias = numbers_of(e.attrs(), "intercepts");
+  if (int64_t(weights.size()) / n < m.cols)
+    return e.fail("{} coefficients for {} targets of {} features", weights.size(), n, m.cols);
+  // As onnxruntime does: coefficients beyond those needed, and intercepts that are not one a target, do not
+  // count.
+  if (int64_t(bias.size()) != n) bias.clear();
   const Reader<double> x(e.in(0));
   Writer<double> y(e.out(0));
   std::vector<double> scores;

@@ -55,14 +55,15 @@ Result<Machine> Machine::of(const Eval& e, size_t features) {
   m.features = features;
   m.classes = m.labels.size();
   for (int64_t n : m.counts) {
-    if (n < 0) return e.fail("vectors_per_class has a negative number {}", n);
+    if (n < 0 || n > INT32_MAX) return e.fail("vectors_per_class has {}, at least 0 expected", n);
     m.total += size_t(n);
   }
   const size_t pairs = m.classes * (m.classes - (m.classes ? 1 : 0)) / 2;
   const bool linear = m.counts.empty();
-  const size_t expected = linear ? m.classes * features : (m.classes - 1) * m.total;
-  if (m.classes == 0 || m.coefficients.size() != expected || (!linear && m.counts.size() != m.classes) ||
-      m.vectors.size() < m.total * features || m.rho.size() < (linear ? 1 : pairs)) {
+  const size_t expected = linear ? m.classes * features : (m.classes - (m.classes ? 1 : 0)) * m.total;
+  if (m.classes < (linear ? 1 : 2) || m.coefficients.size() < expected ||
+      (!linear && m.counts.size() != m.classes) || m.vectors.size() < m.total * features ||
+      m.rho.size() < (linear ? 1 : pairs)) {
     return e.fail(
         "{} labels, {} coefficients, {} numbers of support vectors and {} rho do not fit {} features",
         m.classes, m.coefficients.size(), m.vectors.size(), m.rho.size(), features);
