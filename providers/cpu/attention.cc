@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention without a cache: queries, keys and values in any of the two usual orders, strided as they come. A
 // Transpose of heads behind it costs nothing: the result is written that way.
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "base/format.h"
 #include "dense_operand.h"
@@ -59,6 +61,7 @@ struct AttentionPrepared final : Prepared {
   AttentionPlan plan;
   DenseOperand operand[3];  // those whose rows are not dense
   size_t copied = 0;        // floats at the start of the scratch that they take
+  bool blind = false;  // there are no keys: the result is zero
 };
 
 class AttentionKernel final : public NamedKernel {
@@ -104,7 +107,9 @@ class AttentionKernel final : public NamedKernel {
     s.softcap = softcap_;
     s.causal = causal_;
     s.blind_rows_are_zero = true;  // as the standard says
-    if (operand_[kMask] >= 0) SX_TRY(use_mask(*in[size_t(operand_[kMask])], s));
+    if (operand_[kMask] >= 0) use_mask(*in[size_t(operand_[kMask])], s);
+    p->blind = s.keys == 0;
+    if (p->blind) return std::unique_ptr<Prepared>(std::move(p));
     p->plan = AttentionPlan(s);
     needs.scratch = (p->copied + p->plan.scratch_floats(needs.workers)) * sizeof(float);
     return std::unique_ptr<Prepared>(std::move(p));
@@ -113,6 +118,10 @@ class AttentionKernel final : public NamedKernel {
   Status run(const Prepared* prepared, ViewList in, ViewList out, RunContext& context) override {
     if (out[0]->count() == 0) return {};
     const auto& p = *static_cast<const AttentionPrepared*>(prepared);
+    if (p.blind) {
+      std::memset(out[0]->data, 0, size_t(out[0]->count()) * sizeof(float));
+      return {};
+    }
     float* scratch = static_cast<float*>(context.scratch);
     auto data = [&](size_t i) {
       return p.operand[i].data(*in[size_t(operand_[i])], scratch, context.parallel);
@@ -141,20 +150,14 @@ class AttentionKernel final : public NamedKernel {
     return {};
   }
 
-  static Status use_mask(const View& mask, AttentionShape& s) {
+  static void use_mask(const View& mask, AttentionShape& s) {
     s.mask = mask.type == DType::boolean ? AttentionMask::boolean : AttentionMask::additive;
     const Dims strides = mask.strides.empty() ? contiguous_strides(mask.dims) : mask.strides;
-    const int64_t whole[4] = {int64_t(s.batch), int64_t(s.heads), int64_t(s.queries), int64_t(s.keys)};
+    // Keys behind a mask that is shorter are hidden.
+    s.keys = std::min(s.keys, size_t(mask.dims.back()));
     for (size_t k = 0; k < mask.dims.size(); ++k) {
-      const size_t to = 4 - mask.dims.size() + k;
-      if (mask.dims[k] == 1) continue;
-      if (mask.dims[k] != whole[to]) {
-        return error(Code::unsupported, "the mask has shape {}, which does not cover {} keys",
-                     to_string(mask.dims), s.keys);
-      }
-      s.mask_strides[to] = strides[k];
+      if (mask.dims[k] != 1) s.mask_strides[4 - mask.dims.size() + k] = strides[k];
     }
-    return {};
   }
 
   int operand_[4] = {-1, -1, -1, -1};

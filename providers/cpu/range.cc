@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Range, Shape and Size: numbers that follow from little.
 #include <algorithm>
+#include <type_traits>
 
 #include "base/format.h"
 #include "base/task.h"
@@ -24,8 +25,11 @@ template <class T>
 void fill_range(const View& start, const View& step, const View& out) {
   const T first = start.as<T>()[0], by = step.as<T>()[0];
   T* to = out.as_mutable<T>();
+  // Integers are added as unsigned ones: the way to the last number may pass their range.
+  using U =
+      typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
   StopCheck<65536> stop;
-  for (int64_t i = 0, n = out.count(); i < n && !stop(); ++i) to[i] = T(first + T(i) * by);
+  for (int64_t i = 0, n = out.count(); i < n && !stop(); ++i) to[i] = T(U(first) + U(i) * U(by));
 }
 
 class RangeKernel final : public NamedKernel {

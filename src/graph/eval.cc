@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/eval.h"
 
+#include <algorithm>
+
 #include "graph/op.h"
+#include "graph/outputs.h"
 
 namespace sx {
 namespace {
@@ -22,7 +25,9 @@ std::vector<T> list_of(const Attrs& attrs, std::string_view name) {
 }  // namespace
 
 Eval::Eval(const Op& op, const Attrs& attrs, std::span<const Value> in, size_t outputs)
-    : op_(op), attrs_(attrs), in_(in), out_(outputs), wanted_(outputs, true) {}
+    : op_(op), attrs_(attrs), in_(in), out_(std::max(outputs, fixed_outputs(op))), wanted_(outputs, true) {
+  wanted_.resize(out_.size(), false);
+}
 
 Status Eval::allocate(size_t i, DType type, Dims dims) {
   SX_ASSIGN(Tensor t, Tensor::allocate(type, std::move(dims)));

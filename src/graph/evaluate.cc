@@ -28,11 +28,11 @@ Status prepare_outputs(const Op& op, const Attrs& attrs, Eval& e, const Evaluate
   infer.widen = options.widen;
   for (size_t i = 0; i < e.outputs(); ++i) infer.results()[i].wanted = e.wanted(i);
   // The values given are wrong, not the model.
-  if (Status s = op.infer(infer); !s.ok()) return Status(Code::invalid_argument, s.message());
+  if (Status s = infer.run(); !s.ok()) return Status(Code::invalid_argument, s.message());
   for (size_t i = 0; i < e.outputs(); ++i) {
     const Type& type = infer.results()[i].type;
-    if (!e.wanted(i) || !type.is_tensor() || type.elem == DType::undefined || !type.shape.is_constant())
-      continue;
+    const bool written = e.wanted(i) || (i < op.out.size() && op.out[i].flags == kOnce);
+    if (!written || !type.is_tensor() || type.elem == DType::undefined || !type.shape.is_constant()) continue;
     Dims dims;
     for (Dim d : type.shape.dims) dims.push_back(d.constant());
     SX_TRY(e.allocate(i, options.widen ? widened(type.elem) : type.elem, std::move(dims)));
@@ -289,6 +289,7 @@ Result<Values> evaluate_op(const Op& op, const Attrs& attrs, std::span<const Val
       return error(Code::internal, "the evaluation of {} made no output {}", op.name, i);
     }
   }
+  e.results().resize(wanted.size());
   if (options.widen) SX_TRY(widen_all(e.results()));
   return std::move(e.results());
 }

@@ -4,12 +4,13 @@
 #include <algorithm>
 
 #include "graph/op.h"
+#include "graph/outputs.h"
 
 namespace sx {
 namespace {
 
 // Longer tensors are data, not shapes.
-constexpr int64_t kMostElements = 256;
+constexpr int64_t kMostElements = Infer::kMostRank;
 
 template <class T>
 void append(const Tensor& t, std::vector<int64_t>& v) {
@@ -49,7 +50,20 @@ DType widened(DType t) {
 }
 
 Infer::Infer(const Op& op, const Attrs& attrs, std::vector<In> in, size_t outputs, DimPool& pool)
-    : op_(op), attrs_(attrs), in_(std::move(in)), out_(outputs), pool_(pool) {}
+    : op_(op), attrs_(attrs), in_(std::move(in)), out_(std::max(outputs, fixed_outputs(op))), pool_(pool) {
+  for (size_t i = outputs; i < out_.size(); ++i) out_[i].wanted = false;
+}
+
+Status Infer::run() {
+  SX_TRY(op_.infer(*this));
+  for (size_t i = 0; i < out_.size(); ++i) {
+    for (Dim d : out_[i].type.shape.dims) {
+      if (d.is_constant() && d.constant() < 0)
+        return fail("output {} would be {}", i, to_string(out_[i].type.shape));
+    }
+  }
+  return {};
+}
 
 const Tensor* Infer::constant(size_t i) const {
   if (!has(i) || !in_[i].constant || !in_[i].constant->is_tensor()) return nullptr;
@@ -81,6 +95,7 @@ void Infer::set_tensor(size_t i, DType elem, Shape shape) {
 }
 
 void Infer::set_ranked(size_t i, DType elem, size_t rank) {
+  if (rank > kMostRank) return set_unknown_shape(i, elem);
   std::vector<Dim> dims;
   for (size_t k = 0; k < rank; ++k) dims.push_back(fresh());
   set_tensor(i, elem, Shape(std::move(dims)));

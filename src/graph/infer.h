@@ -16,6 +16,7 @@ struct Op;
 
 class Infer {
  public:
+  static constexpr size_t kMostRank = 256;  // that a tensor's contents may ask for
   struct In {
     bool given = false;
     Type type;
@@ -56,7 +57,7 @@ class Infer {
   bool wanted(size_t i) const { return i < out_.size() && out_[i].wanted; }
   void set_tensor(size_t i, DType elem, Shape shape);
   void set_unknown_shape(size_t i, DType elem) { set_tensor(i, elem, Shape()); }
-  void set_ranked(size_t i, DType elem, size_t rank);  // fresh dims
+  void set_ranked(size_t i, DType elem, size_t rank);  // fresh dims; of no known shape past kMostRank
   void set_elements(size_t i, std::vector<Dim> e);
 
   // Attributes, with the record's defaults. Asking for another kind than the record's is a defect of ours.
@@ -84,6 +85,9 @@ class Infer {
   Status fail(fmt::format_string<Args...> text, Args&&... args) const {
     return Status(Code::invalid_model, fmt::vformat(text, fmt::make_format_args(args...)));
   }
+
+  // The operator's inference, and what holds for every result: no size is negative.
+  Status run();
 
   InferBody infer_body;
   bool widen = false;  // float64 evaluation: floats named in attributes become float64

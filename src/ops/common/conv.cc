@@ -3,35 +3,12 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/workspace.h"
 #include "ops/engine/contract.h"
 
 namespace sx::ops {
 namespace {
-
-// The kernel's sizes from the attribute or from the weight; empty where neither tells them.
-Result<std::vector<int64_t>> kernel_of(Infer& i, size_t w) {
-  std::vector<int64_t> kernel = i.integers("kernel_shape");
-  if (!i.rank_known(w)) return kernel;
-  const std::vector<Dim>& dims = i.dims(w);
-  if (dims.size() < 3) return i.fail("the weight has rank {}, at least 3 expected", dims.size());
-  if (!kernel.empty() && kernel.size() != dims.size() - 2) {
-    return i.fail("kernel_shape has {} numbers, the weight has {} spatial axes", kernel.size(),
-                  dims.size() - 2);
-  }
-  for (size_t k = 2; k < dims.size(); ++k) {
-    if (!dims[k].is_constant()) continue;
-    if (kernel.empty() || kernel[k - 2] == dims[k].constant()) continue;
-    return i.fail("kernel_shape says {} for spatial axis {}, the weight has {}", kernel[k - 2], k - 2,
-                  dims[k].constant());
-  }
-  if (!kernel.empty()) return kernel;
-  for (size_t k = 2; k < dims.size(); ++k) {
-    if (!dims[k].is_constant()) return std::vector<int64_t>();
-    kernel.push_back(dims[k].constant());
-  }
-  return kernel;
-}
 
 Status check_channels(Infer& i, size_t x, size_t w, int64_t group) {
   if (!i.rank_known(x) || !i.rank_known(w)) return {};
@@ -51,6 +28,27 @@ Status check_channels(Infer& i, size_t x, size_t w, int64_t group) {
 
 }  // namespace
 
+Result<std::vector<int64_t>> kernel_of(Infer& i, size_t w) {
+  std::vector<int64_t> kernel = i.integers("kernel_shape");
+  if (!i.rank_known(w)) return kernel;
+  const std::vector<Dim>& dims = i.dims(w);
+  if (dims.size() < 3) return i.fail("the weight has rank {}, at least 3 expected", dims.size());
+  if (!kernel.empty() && kernel.size() != dims.size() - 2) {
+    return i.fail("kernel_shape has {} numbers, the weight has {} spatial axes", kernel.size(),
+                  dims.size() - 2);
+  }
+  for (size_t k = 2; k < dims.size() && !kernel.empty(); ++k) {
+    SX_TRY(i.require_equal(dims[k], kernel[k - 2],
+                           format("spatial axis {} of the weight and of kernel_shape", k - 2)));
+  }
+  if (!kernel.empty()) return kernel;
+  for (size_t k = 2; k < dims.size(); ++k) {
+    if (!dims[k].is_constant()) return std::vector<int64_t>();
+    kernel.push_back(dims[k].constant());
+  }
+  return kernel;
+}
+
 std::vector<AttrDef> conv_attrs() {
   return {kAutoPad, kDilations, attr_int("group", 1), optional_attr("kernel_shape", AttrKind::integers),
           kPads,    kStrides};
@@ -58,7 +56,7 @@ std::vector<AttrDef> conv_attrs() {
 
 Status infer_conv(Infer& i, size_t x, size_t w, size_t b, DType elem) {
   const int64_t group = i.integer("group");
-  if (group < 1) return i.fail("group is {}, at least 1 expected", group);
+  if (group < 1 || group > INT32_MAX) return i.fail("group is {}, at least 1 expected", group);
   i.set_unknown_shape(0, elem);
   if (!i.rank_known(x) && !i.rank_known(w)) return {};
   const size_t rank = i.rank_known(x) ? i.rank(x) : i.rank(w);
@@ -74,10 +72,18 @@ Status infer_conv(Infer& i, size_t x, size_t w, size_t b, DType elem) {
   if (i.rank_known(b))
     SX_TRY(i.require_equal(i.dim(b, 0), dims[1], "the length of the bias and the features"));
   SX_ASSIGN(const std::vector<int64_t> kernel, kernel_of(i, w));
+  if (!kernel.empty() && kernel.size() != rank - 2)
+    return i.fail("kernel_shape has {} numbers, the input has {} spatial axes", kernel.size(), rank - 2);
   const bool known = kernel.size() == rank - 2 && i.rank_known(x);
   SX_ASSIGN(const Window window,
             Window::of(i.attrs(), kernel.empty() ? std::vector<int64_t>(rank - 2, 1) : kernel));
-  for (size_t k = 2; k < rank; ++k) dims[k] = known ? window.out(k - 2, i.dim(x, k)) : i.fresh("s");
+  for (size_t k = 2; k < rank; ++k) {
+    if (!known) {
+      dims[k] = i.fresh("s");
+      continue;
+    }
+    SX_ASSIGN(dims[k], window.out(k - 2, i.dim(x, k)));
+  }
   i.set_tensor(0, elem, Shape(std::move(dims)));
   return {};
 }

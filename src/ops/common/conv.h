@@ -8,6 +8,8 @@ namespace sx::ops {
 // The output shape from inputs `x` and `w`, bias (if it has one) `b`; output 0 gets `elem`.
 Status infer_conv(Infer& i, size_t x, size_t w, size_t b, DType elem);
 std::vector<AttrDef> conv_attrs();
+// The kernel's sizes from the attribute or from weight `w`, which must agree; empty where neither tells them.
+Result<std::vector<int64_t>> kernel_of(Infer& i, size_t w);
 
 // A convolution with all its sizes known.
 struct Convolution {

@@ -27,7 +27,7 @@ Result<ScaleMap> ScaleMap::of(std::span<const int64_t> x, std::span<const int64_
     return m;
   }
   Dims expected(x);
-  expected[size_t(k)] = (m.size_ + block - 1) / block;
+  expected[size_t(k)] = m.size_ == 0 ? 0 : (m.size_ - 1) / block + 1;
   if (Dims(scale) != expected) return wrong(format("blocks of {} make {}", block, to_string(expected)));
   m.block_ = block;
   m.blocks_ = expected[size_t(k)];

@@ -20,6 +20,28 @@ Result<Window::Auto> auto_pad(const std::string& text) {
                text);
 }
 
+// Small enough that no size computed from them overflows.
+constexpr int64_t kMostReach = int64_t(1) << 40;
+
+Status check_axis(const Window::Axis& a, size_t k) {
+  if (a.kernel < 1 || a.stride < 1 || a.dilation < 1) {
+    return error(Code::invalid_model,
+                 "spatial axis {}: kernel {}, stride {} and dilation {}, at least 1 expected", k, a.kernel,
+                 a.stride, a.dilation);
+  }
+  if (std::min(a.begin, a.end) < 0) {
+    return error(Code::invalid_model, "spatial axis {}: padding {} and {}, at least 0 expected", k, a.begin,
+                 a.end);
+  }
+  if (a.kernel > kMostReach || a.stride > kMostReach || a.dilation > kMostReach / a.kernel ||
+      std::max(a.begin, a.end) > kMostReach) {
+    return error(Code::invalid_model,
+                 "spatial axis {}: kernel {}, stride {}, dilation {}, padding {} and {} are too large", k,
+                 a.kernel, a.stride, a.dilation, a.begin, a.end);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Window> Window::of(const Attrs& attrs, std::span<const int64_t> kernel) {
@@ -32,25 +54,34 @@ Result<Window> Window::of(const Attrs& attrs, std::span<const int64_t> kernel) {
   SX_TRY(check_length("pads", pads, 2 * n));
   SX_ASSIGN(w.automatic, auto_pad(attrs.text("auto_pad", "NOTSET")));
   w.ceil = attrs.integer("ceil_mode", 0) != 0;
+  int64_t taps = 1;
   for (size_t k = 0; k < n; ++k) {
     Axis a{.kernel = kernel[k]};
     if (!strides.empty()) a.stride = strides[k];
     if (!dilations.empty()) a.dilation = dilations[k];
-    if (!pads.empty() && w.automatic == Auto::none) a.begin = pads[k], a.end = pads[n + k];
-    constexpr int64_t kMost = int64_t(1) << 40;
-    if (a.kernel < 1 || a.stride < 1 || a.dilation < 1 || a.kernel > kMost || a.stride > kMost ||
-        a.dilation > kMost / a.kernel || std::max(a.begin, a.end) > kMost ||
-        std::min(a.begin, a.end) < -kMost) {
-      return error(Code::invalid_model,
-                   "spatial axis {}: kernel {}, stride {}, dilation {}, padding {} and {}", k, a.kernel,
-                   a.stride, a.dilation, a.begin, a.end);
-    }
+    if (!pads.empty()) a.begin = pads[k], a.end = pads[n + k];
+    SX_TRY(check_axis(a, k));
+    if (taps > kMostReach / a.kernel)
+      return error(Code::invalid_model, "the kernel {} is too large", to_string(kernel));
+    taps *= a.kernel;
+    if (w.automatic != Auto::none) a.begin = a.end = 0;  // pads are checked, but do not count
     w.axes.push_back(a);
   }
   return w;
 }
 
-Dim Window::out(size_t k, Dim in) const {
+Result<Window> Window::of_pool(const Attrs& attrs) {
+  SX_ASSIGN(Window w, of(attrs, attrs.integers("kernel_shape")));
+  for (size_t k = 0; k < w.axes.size(); ++k) {
+    const Axis& a = w.axes[k];
+    if (std::max(a.begin, a.end) < a.reach()) continue;
+    return error(Code::invalid_model, "spatial axis {}: padding {} and {} of a kernel that reaches over {}",
+                 k, a.begin, a.end, a.reach());
+  }
+  return w;
+}
+
+Dim Window::formula(size_t k, Dim in) const {
   const Axis& a = axes[k];
   if (automatic == Auto::same_upper || automatic == Auto::same_lower) return ceildiv(in, a.stride);
   const Dim room = in + Dim(a.begin + a.end - a.reach());
@@ -59,15 +90,22 @@ Dim Window::out(size_t k, Dim in) const {
   return sx::min(ceildiv(room, a.stride) + 1, ceildiv(in + Dim(a.begin), a.stride));
 }
 
+Result<Dim> Window::out(size_t k, Dim in) const {
+  const Dim size = formula(k, in);
+  if (!in.is_constant() || !size.is_constant()) return size;
+  if (size.constant() < 0 || (size.constant() == 0 && in.constant() > 0)) {
+    return error(Code::invalid_argument, "spatial axis {} of size {} is smaller than the kernel's reach {}",
+                 k, in.constant(), axes[k].reach());
+  }
+  return size;
+}
+
 Status Window::resolve(std::span<const int64_t> in, Dims& sizes) {
   sizes.resize(axes.size());
   for (size_t k = 0; k < axes.size(); ++k) {
     Axis& a = axes[k];
-    sizes[k] = out(k, in[k]).constant();
-    if (sizes[k] < 0 || (sizes[k] == 0 && in[k] > 0)) {
-      return error(Code::invalid_argument, "spatial axis {} of size {} is smaller than the kernel's reach {}",
-                   k, in[k], a.reach());
-    }
+    SX_ASSIGN(const Dim size, out(k, in[k]));
+    sizes[k] = size.constant();
     if (automatic == Auto::same_upper || automatic == Auto::same_lower) {
       const int64_t total = std::max<int64_t>(0, (sizes[k] - 1) * a.stride + a.reach() - in[k]);
       a.begin = automatic == Auto::same_upper ? total / 2 : total - total / 2;
@@ -87,7 +125,7 @@ bool next_index(std::span<const int64_t> dims, Dims& at) {
 
 Status infer_pool(Infer& i) {
   const auto kernel = i.integers("kernel_shape");
-  SX_ASSIGN(const Window w, Window::of(i.attrs(), kernel));
+  SX_ASSIGN(const Window w, Window::of_pool(i.attrs()));
   for (size_t o = 0; o < i.outputs(); ++o) {
     const DType elem = o == 0 ? i.elem(0) : DType::i64;
     if (!i.rank_known(0)) {
@@ -99,7 +137,10 @@ Status infer_pool(Infer& i) {
                     kernel.size() + 2);
     }
     std::vector<Dim> dims = {i.dim(0, 0), i.dim(0, 1)};
-    for (size_t k = 0; k < kernel.size(); ++k) dims.push_back(w.out(k, i.dim(0, k + 2)));
+    for (size_t k = 0; k < kernel.size(); ++k) {
+      SX_ASSIGN(const Dim size, w.out(k, i.dim(0, k + 2)));
+      dims.push_back(size);
+    }
     i.set_tensor(o, elem, Shape(std::move(dims)));
   }
   return {};

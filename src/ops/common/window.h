@@ -29,10 +29,15 @@ struct Window {
 
   // From a node's attributes; `kernel` is kernel_shape or, for convolutions, the weight's spatial sizes.
   static Result<Window> of(const Attrs& attrs, std::span<const int64_t> kernel);
-  // The size of spatial axis `k` after sliding over `in`.
-  Dim out(size_t k, Dim in) const;
+  // The same of a pooling operator, whose padding must be shorter than its kernel.
+  static Result<Window> of_pool(const Attrs& attrs);
+  // The size of spatial axis `k` after sliding over `in`; an error where the kernel does not fit into it.
+  Result<Dim> out(size_t k, Dim in) const;
   // The same for concrete sizes; fills in the padding that auto_pad means.
   Status resolve(std::span<const int64_t> in, Dims& out);
+
+ private:
+  Dim formula(size_t k, Dim in) const;
 };
 
 // Calls f(offset in the input, number of the kernel position) for each position inside the input, for output

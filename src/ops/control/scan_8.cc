@@ -19,10 +19,11 @@ static Type without_axes(const Type& type, size_t count) {
 }
 
 static Status infer(Infer& i) {
-  const size_t scans = size_t(i.integer("num_scan_inputs"));
-  if (i.inputs() < 1 + scans)
-    return i.fail("num_scan_inputs is {}, but there are {} inputs", scans, i.inputs() - 1);
-  const size_t states = i.inputs() - 1 - scans;
+  const int64_t scans = i.integer("num_scan_inputs");
+  if (scans < 1 || int64_t(i.inputs()) - 1 < scans)
+    return i.fail("num_scan_inputs is {}, but there are {} inputs", scans, int64_t(i.inputs()) - 1);
+  const size_t states = i.inputs() - 1 - size_t(scans);
+  if (i.outputs() < states) return i.fail("has {} outputs for {} states", i.outputs(), states);
   std::vector<Type> types;
   Dim batch = i.fresh("batch"), length = i.fresh("steps");
   for (size_t k = 1; k < i.inputs(); ++k) {
@@ -86,12 +87,17 @@ static Result<std::vector<Tensor>> run_batch(Eval& e, int64_t b, int64_t steps, 
 
 static Status eval(Eval& e) {
   const size_t scans = size_t(e.integer("num_scan_inputs"));
-  if (scans == 0 || e.inputs() < 1 + scans)
-    return e.fail("has {} inputs for {} scan inputs", e.inputs() - 1, scans);
   const Tensor& first = e.in(e.inputs() - scans);
   if (first.rank() < 2)
     return e.fail("scan inputs need a batch and a sequence axis, found rank {}", first.rank());
   const int64_t batches = first.dims()[0], length = first.dims()[1];
+  for (size_t k = 1; k < e.inputs(); ++k) {
+    const Dims& dims = e.in(k).dims();
+    const bool scan = k >= e.inputs() - scans;
+    if (dims.size() < (scan ? 2 : 1) || dims[0] != batches || (scan && dims[1] != length)) {
+      return e.fail("input {} is {}, {} batches of {} steps expected", k, to_string(dims), batches, length);
+    }
+  }
   std::vector<int64_t> lengths(size_t(batches), length);
   if (e.has(0)) {
     SX_ASSIGN(lengths, e.ints_of(0));

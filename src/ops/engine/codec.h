@@ -159,11 +159,11 @@ class Writer {
   size_t size_ = 0;
 };
 
-// One number of a tensor, and one number into it: for scalars, not for loops.
+// One number of a tensor: for scalars, not for loops. Zero where the tensor has no such element.
 template <class T>
 T number_at(const Tensor& t, int64_t index = 0) {
   T v{};
-  decode<T>(t.type(), t.data(), index, 1, 1, &v);
+  if (index < t.count()) decode<T>(t.type(), t.data(), index, 1, 1, &v);
   return v;
 }
 

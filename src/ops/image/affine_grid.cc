@@ -4,12 +4,15 @@
 #include "base/task.h"
 #include "graph/infer.h"
 #include "graph/op.h"
+#include "ops/common/checks.h"
 #include "ops/engine/codec.h"
 #include "ops/engine/move.h"
 
 namespace sx::ops::affine_grid {
 
 static Status infer(Infer& i) {
+  SX_TRY(require_rank(i, 0, 3, "theta"));
+  SX_TRY(require_rank(i, 1, 1, "size"));
   const std::vector<Dim>* size = i.elements(1);
   if (!size) {
     if (i.rank_known(0) && i.rank(0) == 3 && i.dim(0, 1).is_constant()) {
@@ -21,9 +24,12 @@ static Status infer(Infer& i) {
   }
   if (size->size() != 4 && size->size() != 5)
     return i.fail("size must have 4 or 5 numbers, found {}", size->size());
+  SX_TRY(require_sizes(i, *size, "size"));
+  const int64_t axes = int64_t(size->size()) - 2;
+  SX_TRY(require_dims(i, 0, Shape({(*size)[0], axes, axes + 1}), "theta"));
   std::vector<Dim> dims = {(*size)[0]};
   dims.insert(dims.end(), size->begin() + 2, size->end());
-  dims.push_back(int64_t(size->size()) - 2);
+  dims.push_back(axes);
   i.set_tensor(0, i.elem(0), Shape(std::move(dims)));
   return {};
 }
@@ -32,10 +38,6 @@ static Status eval(Eval& e) {
   SX_ASSIGN(const std::vector<int64_t> size, e.ints_of(1));
   const bool align = e.integer("align_corners") != 0;
   const size_t axes = size.size() - 2;
-  const Dims expected = {size[0], int64_t(axes), int64_t(axes) + 1};
-  if (!(e.in(0).dims() == expected)) {
-    return e.fail("theta must be {}, found {}", to_string(expected), to_string(e.in(0).dims()));
-  }
   return with_class<kFloatClasses>(e, e.in(0).type(), [&](auto zero) -> Status {
     using T = decltype(zero);
     const Reader<T> theta(e.in(0));

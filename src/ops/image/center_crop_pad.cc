@@ -5,7 +5,9 @@
 #include "graph/eval.h"
 #include "graph/infer.h"
 #include "graph/op.h"
+#include "ops/common/checks.h"
 #include "ops/engine/move.h"
+#include "ops/tensor/shapes.h"
 
 namespace sx::ops::center_crop_pad {
 
@@ -23,14 +25,13 @@ static Status infer(Infer& i) {
     return {};
   }
   std::vector<Dim> dims = i.dims(0);
-  const std::vector<int64_t> axes = axes_of(i.attrs(), dims.size());
+  SX_ASSIGN(const std::vector<size_t> axes, normal_axes(axes_of(i.attrs(), dims.size()), dims.size()));
+  SX_TRY(require_rank(i, 1, 1, "shape"));
   const std::vector<Dim>* shape = i.elements(1);
   if (shape && shape->size() != axes.size())
     return i.fail("shape has {} numbers for {} axes", shape->size(), axes.size());
-  for (size_t k = 0; k < axes.size(); ++k) {
-    SX_ASSIGN(const size_t axis, i.axis(axes[k], dims.size()));
-    dims[axis] = shape ? (*shape)[k] : i.fresh();
-  }
+  if (shape) SX_TRY(require_sizes(i, *shape, "shape"));
+  for (size_t k = 0; k < axes.size(); ++k) dims[axes[k]] = shape ? (*shape)[k] : i.fresh();
   i.set_tensor(0, i.elem(0), Shape(std::move(dims)));
   return {};
 }

@@ -3,23 +3,37 @@
 #include "base/task.h"
 #include "graph/infer.h"
 #include "graph/op.h"
+#include "ops/common/checks.h"
+#include "ops/common/window.h"
 #include "ops/engine/codec.h"
 #include "ops/engine/move.h"
 
 namespace sx::ops::col2im {
 
-static Status infer(Infer& i) {
-  const std::vector<Dim>*image = i.elements(1), *block = i.elements(2);
-  if (!image || !i.rank_known(0)) {
-    i.set_unknown_shape(0, i.elem(0));
-    return {};
+// The window that `blocks` come from; image sizes that are too small for it have no block.
+static Result<Window> window_of(const Attrs& attrs, std::span<const int64_t> block, size_t axes) {
+  if (block.size() != axes) {
+    return error(Code::invalid_model, "block_shape has {} numbers, image_shape {}", block.size(), axes);
   }
-  if (i.rank(0) != 3) return i.fail("input must be [N, C·block, L], found rank {}", i.rank(0));
+  return Window::of(attrs, block);
+}
+
+static Status infer(Infer& i) {
+  i.set_unknown_shape(0, i.elem(0));
+  SX_TRY(require_rank(i, 0, 3, "input"));
+  SX_TRY(require_rank(i, 1, 1, "image_shape"));
+  SX_TRY(require_rank(i, 2, 1, "block_shape"));
+  const std::vector<Dim>* image = i.elements(1);
+  if (!image || !i.rank_known(0)) return {};
+  SX_TRY(require_sizes(i, *image, "image_shape"));
   Dim channels = i.fresh("channels");
-  if (block) {
-    Dim size = 1;
-    for (Dim d : *block) size = size * d;
-    channels = floordiv(i.dim(0, 1), size);
+  std::vector<int64_t> block;
+  if (i.constant_ints(2, block)) {
+    SX_TRY(window_of(i.attrs(), block, image->size()));
+    const int64_t taps = product(block);
+    if (i.dim(0, 1).is_constant() && i.dim(0, 1).constant() % taps != 0)
+      return i.fail("axis 1 of the input has {} elements, blocks have {}", i.dim(0, 1).constant(), taps);
+    channels = floordiv(i.dim(0, 1), taps);
   }
   std::vector<Dim> dims = {i.dim(0, 0), channels};
   dims.insert(dims.end(), image->begin(), image->end());
@@ -30,22 +44,18 @@ static Status infer(Infer& i) {
 static Status eval(Eval& e) {
   SX_ASSIGN(const std::vector<int64_t> image, e.ints_of(1));
   SX_ASSIGN(const std::vector<int64_t> block, e.ints_of(2));
+  SX_ASSIGN(const Window window, window_of(e.attrs(), block, image.size()));
   const size_t axes = image.size();
-  const std::vector<int64_t> dilations = e.attrs().integers("dilations", std::vector<int64_t>(axes, 1));
-  const std::vector<int64_t> strides = e.attrs().integers("strides", std::vector<int64_t>(axes, 1));
-  const std::vector<int64_t> pads = e.attrs().integers("pads", std::vector<int64_t>(2 * axes, 0));
-  if (block.size() != axes || dilations.size() != axes || strides.size() != axes || pads.size() != 2 * axes) {
-    return e.fail("block_shape, dilations, strides and pads must fit {} axes", axes);
-  }
   Dims places;  // of blocks along each axis
   for (size_t d = 0; d < axes; ++d) {
-    if (strides[d] < 1 || block[d] < 1) return e.fail("strides and blocks must be positive");
-    const int64_t room = image[d] + pads[d] + pads[axes + d] - dilations[d] * (block[d] - 1) - 1;
-    places.push_back(room < 0 ? 0 : room / strides[d] + 1);
+    const Window::Axis& a = window.axes[d];
+    const int64_t room = image[d] + a.begin + a.end - a.reach();
+    places.push_back(room < 0 ? 0 : room / a.stride + 1);
   }
   const Tensor& x = e.in(0);
-  const int64_t taps = product(block), count = product(places), plane = product(image);
-  if (x.rank() != 3 || x.dims()[1] % taps != 0 || x.dims()[2] != count) {
+  const int64_t taps = product(block), plane = product(image);
+  int64_t count = 0;
+  if (!element_count(places, count) || x.dims()[2] != count) {
     return e.fail("input {} does not fit {} blocks of {} elements", to_string(x.dims()), count, taps);
   }
   return with_class<kAllClasses>(e, x.type(), [&](auto zero) -> Status {
@@ -62,7 +72,8 @@ static Status eval(Eval& e) {
         int64_t at = 0;
         bool inside = true;
         for (size_t d = 0; d < axes; ++d) {
-          const int64_t p = place.at()[d] * strides[d] - pads[d] + tap.at()[d] * dilations[d];
+          const int64_t p = place.at()[d] * window.axes[d].stride - window.axes[d].begin +
+                            tap.at()[d] * window.axes[d].dilation;
           inside = inside && p >= 0 && p < image[d];
           at = at * image[d] + p;
         }

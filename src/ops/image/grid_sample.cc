@@ -6,6 +6,7 @@
 #include "graph/infer.h"
 #include "graph/lift.h"
 #include "graph/op.h"
+#include "ops/common/checks.h"
 #include "ops/engine/codec.h"
 #include "ops/engine/move.h"
 #include "ops/image/sampling.h"
@@ -19,6 +20,12 @@ static Status infer(Infer& i) {
   }
   if (i.rank(0) < 3 || i.rank(0) != i.rank(1)) {
     return i.fail("X and grid must have the same rank, 3 or more; found {} and {}", i.rank(0), i.rank(1));
+  }
+  SX_TRY(i.require_equal(i.dim(0, 0), i.dim(1, 0), "the batch of X and of grid"));
+  SX_TRY(i.require_equal(i.dims(1).back(), int64_t(i.rank(0)) - 2,
+                         "the last axis of grid and the spatial axes of X"));
+  for (size_t k = 2; k < i.rank(0); ++k) {
+    if (i.dim(0, k).is_constant(0)) return i.fail("spatial axis {} of X is empty", k - 2);
   }
   std::vector<Dim> dims = {i.dim(0, 0), i.dim(0, 1)};
   for (size_t k = 1; k + 1 < i.rank(1); ++k) dims.push_back(i.dim(1, k));
@@ -40,6 +47,8 @@ static double cubic(double distance) {
   return 0;
 }
 
+constexpr double kFar = 1e12;  // outside of every image
+
 static void find_taps(std::span<const SampleAxis> axes, const double* grid, const std::string& mode,
                       Position& p) {
   p.at.assign(1, 0);
@@ -47,10 +56,10 @@ static void find_taps(std::span<const SampleAxis> axes, const double* grid, cons
   for (size_t d = 0; d < axes.size(); ++d) {
     const SampleAxis& axis = axes[d];
     double x = axis.position(grid[axes.size() - 1 - d]);  // the grid names the last axis first
-    if (!std::isfinite(x)) x = -1e9;
+    if (!std::isfinite(x)) x = -kFar;
     if (mode == "nearest") x = std::nearbyint(x);
     if (mode != "cubic") x = axis.inside(x);  // cubic taps are each brought inside
-    const int64_t base = int64_t(std::floor(x));
+    const int64_t base = int64_t(std::floor(std::clamp(x, -kFar, kFar)));
     const int64_t first = mode == "cubic" ? base - 1 : base;
     const int64_t last = mode == "cubic" ? base + 2 : mode == "linear" ? base + 1 : base;
     Position next;
@@ -67,21 +76,10 @@ static void find_taps(std::span<const SampleAxis> axes, const double* grid, cons
   }
 }
 
-static Status check(const Eval& e, const std::string& mode) {
-  const Tensor &x = e.in(0), &grid = e.in(1);
-  if (mode != "nearest" && mode != "linear" && mode != "cubic") {
-    return e.fail("mode '{}' is not nearest, linear or cubic", mode);
-  }
-  if (x.rank() < 3 || grid.rank() != x.rank() || grid.dims().back() != int64_t(x.rank()) - 2 ||
-      grid.dims()[0] != x.dims()[0]) {
-    return e.fail("grid {} does not fit X {}", to_string(grid.dims()), to_string(x.dims()));
-  }
-  return {};
-}
-
 static Status eval(Eval& e) {
   const std::string mode = e.text("mode");
-  SX_TRY(check(e, mode));
+  if (mode != "nearest" && mode != "linear" && mode != "cubic")
+    return e.fail("mode '{}' is not nearest, linear or cubic", mode);
   SX_ASSIGN(const Outside outside, outside_named(e.text("padding_mode")));
   const Tensor &x = e.in(0), &grid = e.in(1);
   std::vector<SampleAxis> axes;

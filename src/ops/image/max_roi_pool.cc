@@ -6,6 +6,7 @@
 #include "base/task.h"
 #include "graph/infer.h"
 #include "graph/op.h"
+#include "ops/common/checks.h"
 #include "ops/engine/codec.h"
 
 namespace sx::ops::max_roi_pool {
@@ -13,8 +14,14 @@ namespace sx::ops::max_roi_pool {
 static Status infer(Infer& i) {
   const std::vector<int64_t> pooled = i.integers("pooled_shape");
   if (pooled.size() != 2) return i.fail("pooled_shape must have 2 numbers, found {}", pooled.size());
+  for (int64_t n : pooled) {
+    if (n < 1) return i.fail("pooled_shape has {}, at least 1 expected", n);
+  }
+  SX_TRY(require_rank(i, 0, 4, "X"));
+  SX_TRY(require_rank(i, 1, 2, "rois"));
+  if (i.rank_known(1)) SX_TRY(i.require_equal(i.dim(1, 1), 5, "the last axis of rois"));
   const Dim rois = i.rank_known(1) ? i.dim(1, 0) : i.fresh("rois");
-  const Dim channels = i.rank_known(0) && i.rank(0) == 4 ? i.dim(0, 1) : i.fresh("channels");
+  const Dim channels = i.rank_known(0) ? i.dim(0, 1) : i.fresh("channels");
   i.set_tensor(0, i.elem(0), Shape({rois, channels, pooled[0], pooled[1]}));
   return {};
 }
@@ -31,10 +38,6 @@ static int64_t rounded(double v) { return v == v ? std::lround(std::clamp(v, -1e
 
 static Status eval(Eval& e) {
   const Tensor &x = e.in(0), &rois = e.in(1);
-  if (x.rank() != 4 || rois.rank() != 2 || rois.dims()[1] != 5) {
-    return e.fail("X must be [N, C, H, W] and rois [n, 5], found {} and {}", to_string(x.dims()),
-                  to_string(rois.dims()));
-  }
   const std::vector<int64_t> pooled = e.integers("pooled_shape");
   const int64_t channels = x.dims()[1], height = x.dims()[2], width = x.dims()[3];
   const Reader<double> in(x), boxes(rois);

@@ -5,6 +5,8 @@
 #include "graph/eval.h"
 #include "graph/infer.h"
 #include "graph/op.h"
+#include "ops/common/checks.h"
+#include "ops/common/window.h"
 #include "ops/engine/move.h"
 
 namespace sx::ops::max_unpool {
@@ -12,38 +14,36 @@ namespace sx::ops::max_unpool {
 // [N, C, spatial…] before the pooling.
 template <class D, class V>
 static Status unpooled(const Attrs& attrs, const D& in, V& out) {
-  const std::vector<int64_t> kernel = attrs.integers("kernel_shape");
-  const size_t axes = kernel.size();
-  const std::vector<int64_t> strides = attrs.integers("strides", std::vector<int64_t>(axes, 1));
-  const std::vector<int64_t> pads = attrs.integers("pads", std::vector<int64_t>(2 * axes, 0));
-  if (in.size() != axes + 2 || strides.size() != axes || pads.size() != 2 * axes) {
-    return error(Code::invalid_model, "kernel_shape, strides and pads do not fit rank {}", in.size());
+  SX_ASSIGN(const Window w, Window::of_pool(attrs));
+  if (in.size() != w.axes.size() + 2) {
+    return error(Code::invalid_model, "X has rank {}, kernel_shape has {} numbers", in.size(), w.axes.size());
   }
   out = {in[0], in[1]};
-  for (size_t d = 0; d < axes; ++d) {
-    out.push_back((in[2 + d] - 1) * strides[d] - pads[d] - pads[axes + d] + kernel[d]);
+  for (size_t d = 0; d < w.axes.size(); ++d) {
+    const Window::Axis& a = w.axes[d];
+    out.push_back((in[2 + d] - 1) * a.stride - a.begin - a.end + a.kernel);
   }
   return {};
 }
 
 static Status infer(Infer& i) {
+  i.set_unknown_shape(0, i.elem(0));
+  SX_TRY(require_rank(i, 2, 1, "output_shape"));
+  std::vector<Dim> dims;
+  if (i.rank_known(0)) {
+    SX_TRY(require_dims(i, 1, i.in(0).shape, "I"));
+    SX_TRY(unpooled(i.attrs(), i.dims(0), dims));
+    i.set_ranked(0, i.elem(0), i.rank(0));
+  }
   if (i.has(2)) {
     const std::vector<Dim>* shape = i.elements(2);
-    if (shape)
-      i.set_tensor(0, i.elem(0), Shape(*shape));
-    else if (i.rank_known(0))
-      i.set_ranked(0, i.elem(0), i.rank(0));
-    else
-      i.set_unknown_shape(0, i.elem(0));
-    return {};
+    if (!shape) return {};
+    if (i.rank_known(0) && shape->size() != i.rank(0))
+      return i.fail("output_shape has {} numbers, X has rank {}", shape->size(), i.rank(0));
+    i.set_tensor(0, i.elem(0), Shape(*shape));
+  } else if (i.rank_known(0)) {
+    i.set_tensor(0, i.elem(0), Shape(std::move(dims)));
   }
-  if (!i.rank_known(0)) {
-    i.set_unknown_shape(0, i.elem(0));
-    return {};
-  }
-  std::vector<Dim> dims;
-  SX_TRY(unpooled(i.attrs(), i.dims(0), dims));
-  i.set_tensor(0, i.elem(0), Shape(std::move(dims)));
   return {};
 }
 
@@ -55,8 +55,6 @@ static Status eval(Eval& e) {
   int64_t count = 0;
   if (!element_count(dims, count)) return e.fail("the shape before pooling cannot be {}", to_string(dims));
   SX_ASSIGN(Tensor y, Tensor::zeros(x.type(), dims));
-  if (int64_t(index.size()) != x.count())
-    return e.fail("{} indices for {} elements", index.size(), x.count());
   StopCheck<> stop;
   for (size_t k = 0; k < index.size() && !stop(); ++k) {
     if (index[k] < 0 || index[k] >= count) return e.fail("index {} is outside {}", index[k], to_string(dims));
@@ -65,8 +63,6 @@ static Status eval(Eval& e) {
   if (e.has(2)) {
     SX_ASSIGN(const std::vector<int64_t> wanted, e.ints_of(2));
     const Dims larger{std::span<const int64_t>(wanted)};
-    if (larger.size() != dims.size())
-      return e.fail("output_shape {} is not of rank {}", to_string(larger), dims.size());
     for (size_t d = 0; d < dims.size(); ++d) {
       if (larger[d] < dims[d])
         return e.fail("output_shape {} is smaller than {}", to_string(larger), to_string(dims));

@@ -5,11 +5,17 @@
 #include "base/task.h"
 #include "graph/infer.h"
 #include "graph/op.h"
+#include "ops/common/checks.h"
 #include "ops/engine/codec.h"
 
 namespace sx::ops::non_max_suppression {
 
 static Status infer(Infer& i) {
+  SX_TRY(require_rank(i, 0, 3, "boxes"));
+  SX_TRY(require_rank(i, 1, 3, "scores"));
+  if (i.rank_known(0) && i.rank_known(1)) {
+    SX_TRY(require_dims(i, 0, Shape({i.dim(1, 0), i.dim(1, 2), 4}), "boxes"));
+  }
   i.set_tensor(0, DType::i64, Shape({i.fresh("selected"), 3}));
   return {};
 }
@@ -33,11 +39,6 @@ static bool overlap(const Box& a, const Box& b, double threshold) {
 
 static Status eval(Eval& e) {
   const Tensor &boxes = e.in(0), &scores = e.in(1);
-  if (boxes.rank() != 3 || scores.rank() != 3 || boxes.dims()[2] != 4 ||
-      boxes.dims()[0] != scores.dims()[0] || boxes.dims()[1] != scores.dims()[2]) {
-    return e.fail("boxes {} and scores {} are not [N, n, 4] and [N, C, n]", to_string(boxes.dims()),
-                  to_string(scores.dims()));
-  }
   const int64_t most = e.has(2) && e.in(2).count() ? number_at<int64_t>(e.in(2)) : 0;
   const double iou = e.has(3) && e.in(3).count() ? number_at<double>(e.in(3)) : 0;
   const bool limited = e.has(4) && e.in(4).count();

@@ -85,7 +85,7 @@ Result<AxisPlan> plan_axis(const ResizeAxis& axis, const ResizeRule& rule) {
     return error(Code::invalid_argument, "an empty axis cannot be resized to {}", axis.out);
   for (int64_t o = 0; o < axis.out; ++o) {
     SX_ASSIGN(const double x, source_of(axis, rule.coordinates, o));
-    if (crop && (x < 0 || x > double(axis.in - 1))) {
+    if (crop && !(x >= 0 && x <= double(axis.in - 1))) {
       plan.taps.push_back({plan.index.size(), 0});
     } else if (rule.mode == "nearest") {
       SX_ASSIGN(const int64_t at, nearest(x, rule.nearest));
@@ -113,6 +113,7 @@ Result<std::vector<ResizeAxis>> resize_axes(std::span<const int64_t> dims, const
     return error(Code::invalid_argument, "roi has {} numbers, expected {}", inputs.roi.size(), 2 * n);
   }
   std::vector<ResizeAxis> list(dims.size());
+  std::vector<bool> named(dims.size(), false);
   for (size_t k = 0; k < dims.size(); ++k) list[k].in = list[k].out = dims[k];
   const std::string policy = attrs.text("keep_aspect_ratio_policy", "stretch");
   double common = policy == "not_smaller" ? 0 : HUGE_VAL;
@@ -120,6 +121,8 @@ Result<std::vector<ResizeAxis>> resize_axes(std::span<const int64_t> dims, const
     const int64_t at = axes[k] < 0 ? axes[k] + rank : axes[k];
     if (at < 0 || at >= rank)
       return error(Code::invalid_argument, "axis {} is outside rank {}", axes[k], rank);
+    if (named[size_t(at)]) return error(Code::invalid_argument, "axis {} is given twice", axes[k]);
+    named[size_t(at)] = true;
     ResizeAxis& a = list[size_t(at)];
     const bool by_size = inputs.scales.empty();
     a.scale = !by_size ? inputs.scales[k] : a.in > 0 ? double(inputs.sizes[k]) / double(a.in) : 1;

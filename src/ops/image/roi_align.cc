@@ -8,14 +8,25 @@
 #include "graph/infer.h"
 #include "graph/lift.h"
 #include "graph/op.h"
+#include "ops/common/checks.h"
 #include "ops/engine/codec.h"
 #include "ops/image/sampling.h"
 
 namespace sx::ops::roi_align {
 
 static Status infer(Infer& i) {
+  SX_TRY(require_rank(i, 0, 4, "X"));
+  SX_TRY(require_rank(i, 1, 2, "rois"));
   const Dim rois = i.rank_known(1) ? i.dim(1, 0) : i.fresh("rois");
-  const Dim channels = i.rank_known(0) && i.rank(0) == 4 ? i.dim(0, 1) : i.fresh("channels");
+  const Dim channels = i.rank_known(0) ? i.dim(0, 1) : i.fresh("channels");
+  SX_TRY(require_dims(i, 1, Shape({rois, 4}), "rois"));
+  SX_TRY(require_dims(i, 2, Shape({rois}), "batch_indices"));
+  constexpr int64_t kMostSamples = 1 << 16;
+  if (i.integer("output_height") < 1 || i.integer("output_width") < 1)
+    return i.fail("the output is {} by {} elements large", i.integer("output_height"),
+                  i.integer("output_width"));
+  if (i.integer("sampling_ratio") < 0 || i.integer("sampling_ratio") > kMostSamples)
+    return i.fail("sampling_ratio is {}", i.integer("sampling_ratio"));
   i.set_tensor(0, i.elem(0), Shape({rois, channels, i.integer("output_height"), i.integer("output_width")}));
   return {};
 }
@@ -27,6 +38,7 @@ struct Bin {
 };
 
 static double pool(const double* plane, int64_t height, int64_t width, const Bin& bin, bool greatest) {
+  if (height == 0 || width == 0) return 0;  // every sample lies outside
   double sum = 0, top = -HUGE_VAL;
   StopCheck<> stop;
   for (int64_t j = 0; j < bin.down && !stop(); ++j) {
@@ -47,16 +59,10 @@ static double pool(const double* plane, int64_t height, int64_t width, const Bin
 
 static Status eval(Eval& e) {
   const Tensor &x = e.in(0), &rois = e.in(1);
-  if (x.rank() != 4 || rois.rank() != 2 || rois.dims()[1] != 4) {
-    return e.fail("X must be [N, C, H, W] and rois [n, 4], found {} and {}", to_string(x.dims()),
-                  to_string(rois.dims()));
-  }
   SX_ASSIGN(const std::vector<int64_t> image, e.ints_of(2));
   const int64_t n = rois.dims()[0], channels = x.dims()[1], height = x.dims()[2], width = x.dims()[3];
-  if (int64_t(image.size()) != n) return e.fail("{} batch_indices for {} regions", image.size(), n);
   const int64_t rows = e.integer("output_height"), cols = e.integer("output_width"),
                 ratio = e.integer("sampling_ratio");
-  if (rows < 1 || cols < 1) return e.fail("the output is {} by {} elements large", rows, cols);
   const bool half = e.text("coordinate_transformation_mode") == "half_pixel",
              greatest = e.text("mode") == "max";
   const double scale = e.floating("spatial_scale"), offset = half ? 0.5 : 0;

@@ -9,7 +9,7 @@ namespace sx::ops::quantize_linear {
 
 static Status infer(Infer& i) {
   const int64_t named = i.integer("output_dtype");
-  if (named != 0 && !dtype_is_valid(int(named)))
+  if (named < 0 || named >= kDTypeCount || (named != 0 && !dtype_is_valid(int(named))))
     return i.fail("output_dtype is {}, which is no element type", named);
   if (named != 0 && i.has(2) && i.in(2).known() && i.elem(2) != DType(named)) {
     return i.fail("output_dtype is {}, the zero point is {}", dtype_name(DType(named)),

@@ -11,7 +11,10 @@ namespace sx::ops::feature_vectorizer {
 static Status infer(Infer& i) {
   std::vector<int64_t> sizes = i.integers("inputdimensions");
   Dim total = 0;
-  for (int64_t s : sizes) total = total + Dim(s);
+  for (int64_t s : sizes) {
+    if (s < 0 || s > INT32_MAX) return i.fail("inputdimensions has {}, at least 0 expected", s);
+    total = total + Dim(s);
+  }
   if (sizes.empty()) {
     for (size_t k = 0; k < i.inputs(); ++k) {
       if (!i.rank_known(k)) {
@@ -29,10 +32,7 @@ static Status eval(Eval& e) {
   std::vector<int64_t> sizes = e.integers("inputdimensions");
   for (size_t k = sizes.size(); k < e.inputs(); ++k) sizes.push_back(columns_of(e.in(k)).cols);
   int64_t total = 0;
-  for (int64_t s : sizes) {
-    if (s < 0) return e.fail("inputdimensions has a negative number {}", s);
-    total += s;
-  }
+  for (int64_t s : sizes) total += s;
   const int64_t rows = columns_of(e.in(0)).rows;
   SX_TRY(e.allocate(0, e.widen ? DType::f64 : DType::f32, {rows, total}));
   Writer<double> y(e.out(0));

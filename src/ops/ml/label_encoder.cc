@@ -21,6 +21,13 @@ static Tensor list_of(const Attrs& attrs, const std::string& name) {
 static Status infer(Infer& i) {
   const Tensor values = list_of(i.attrs(), "values");
   if (!values.defined()) return i.fail("needs values_strings, values_int64s, values_floats or values_tensor");
+  const Tensor* otherwise = i.attrs().get<Tensor>("default_tensor");
+  if (otherwise && (otherwise->count() != 1 || otherwise->type() != values.type())) {
+    return i.fail("default_tensor is {}{}, one {} expected", dtype_name(otherwise->type()),
+                  to_string(otherwise->dims()), dtype_name(values.type()));
+  }
+  if (!list_of(i.attrs(), "keys").defined())
+    return i.fail("needs keys_strings, keys_int64s, keys_floats or keys_tensor");
   i.set_tensor(0, values.type(), i.in(0).shape);
   return {};
 }

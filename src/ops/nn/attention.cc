@@ -7,7 +7,10 @@
 
 #include "base/workspace.h"
 #include "graph/infer.h"
+#include "graph/lift.h"
 #include "graph/op.h"
+#include "ops/common/checks.h"
+#include "ops/common/elements.h"
 #include "ops/common/spread.h"
 #include "ops/engine/contract.h"
 #include "ops/engine/reduce.h"
@@ -35,6 +38,18 @@ static Result<HeadDims> heads_of(Infer& i, size_t input, std::string_view attr) 
   return HeadDims{d[0], heads, d[1], floordiv(d[2], heads)};
 }
 
+// The mask spreads over batch, heads and queries. Its last axis may be shorter than the keys, but not longer.
+static Status check_mask(Infer& i, const HeadDims& q, Dim total) {
+  if (!i.rank_known(kMask) || i.rank(kMask) == 0) return {};
+  Shape mask = i.in(kMask).shape;
+  const Dim length = mask.dims.back();
+  mask.dims.pop_back();
+  SX_TRY(require_spreads(i, mask, Shape({q.batch, q.heads, q.length}), "attn_mask and the queries"));
+  if (length.is_constant() && total.is_constant() && length.constant() > total.constant())
+    return i.fail("attn_mask speaks of {} keys, there are {}", length.constant(), total.constant());
+  return {};
+}
+
 static Status infer(Infer& i) {
   const DType elem = i.elem(kQ);
   i.set_unknown_shape(kY, elem);
@@ -50,6 +65,8 @@ static Status infer(Infer& i) {
   SX_ASSIGN(const HeadDims q, heads_of(i, kQ, "q_num_heads"));
   SX_ASSIGN(const HeadDims k, heads_of(i, kK, "kv_num_heads"));
   SX_ASSIGN(const HeadDims v, heads_of(i, kV, "kv_num_heads"));
+  SX_TRY(i.require_equal(q.batch, k.batch, "the batch of Q and of K"));
+  SX_TRY(i.require_equal(k.batch, v.batch, "the batch of K and of V"));
   SX_TRY(i.require_equal(q.size, k.size, "the head size of Q and of K"));
   SX_TRY(i.require_equal(k.heads, v.heads, "the heads of K and of V"));
   SX_TRY(i.require_equal(k.length, v.length, "the length of K and of V"));
@@ -57,11 +74,14 @@ static Status infer(Infer& i) {
       (k.heads.constant() == 0 || q.heads.constant() % k.heads.constant() != 0)) {
     return i.fail("{} query heads do not divide among {} key heads", q.heads.constant(), k.heads.constant());
   }
-  for (const size_t p : {kPastKey, kPastValue}) {
-    if (i.rank_known(p) && i.rank(p) != 4) return i.fail("input {} has rank {}, 4 expected", p, i.rank(p));
-  }
+  for (const size_t p : {kPastKey, kPastValue})
+    SX_TRY(require_rank(i, p, 4, p == kPastKey ? "past_key" : "past_value"));
   const Dim past = !i.has(kPastKey) ? Dim(0) : i.rank_known(kPastKey) ? i.dim(kPastKey, 2) : i.fresh("past");
   const Dim total = past + k.length;
+  SX_TRY(require_dims(i, kPastKey, Shape({k.batch, k.heads, past, k.size}), "past_key"));
+  SX_TRY(require_dims(i, kPastValue, Shape({v.batch, v.heads, past, v.size}), "past_value"));
+  SX_TRY(require_dims(i, kValid, Shape({q.batch}), "nonpad_kv_seqlen"));
+  SX_TRY(check_mask(i, q, total));
   i.set_tensor(kY, elem,
                i.rank(kQ) == 4 ? Shape({q.batch, q.heads, q.length, v.size})
                                : Shape({q.batch, q.length, q.heads * v.size}));
@@ -111,6 +131,7 @@ class Bias {
 
   Bias(const Eval& e, const Heads& q, int64_t past, int64_t total)
       : mask_(e.has(kMask) ? e.in(kMask) : Tensor()),
+        masked_(e.has(kMask)),
         spread_(Dims(), Dims()),
         queries_(q.length),
         causal_(e.integer("is_causal") != 0),
@@ -137,7 +158,7 @@ class Bias {
     if (left_ >= 0 && position - j > left_) return kHidden;
     if (right_ >= 0 && j - position > right_) return kHidden;
     if (!valid_.empty() && j >= valid_[size_t(b)]) return kHidden;
-    if (mask_.size() == 0) return 0;
+    if (!masked_) return 0;
     if (j >= mask_length_) return kHidden;
     const T m = mask_[size_t(spread_.at(((b * full_[1] + h) * full_[2] + i) * full_[3] + j))];
     return !boolean_ ? m : m != 0 ? T(0) : kHidden;
@@ -145,6 +166,7 @@ class Bias {
 
  private:
   Reader<T> mask_;
+  bool masked_;
   Spread spread_;
   Dims full_;
   std::vector<int64_t> valid_;
@@ -195,37 +217,11 @@ static void finish_scores(const Eval& e, const Bias<T>& bias, int64_t b, int64_t
   show(3);
 }
 
-// The inputs beside Q, K and V, whose sizes inference leaves to the run.
-static Status check_extras(const Eval& e, const Heads& q, const Heads& k, const Heads& v, int64_t past) {
-  const auto expect = [&](size_t input, const Dims& dims) {
-    if (!e.has(input) || e.in(input).dims() == dims) return Status();
-    return e.fail("input {} is {}, {} expected", input, to_string(e.in(input).dims()), to_string(dims));
-  };
-  SX_TRY(expect(kPastKey, {k.batch, k.heads, past, k.size}));
-  SX_TRY(expect(kPastValue, {v.batch, v.heads, past, v.size}));
-  SX_TRY(expect(kValid, {q.batch}));
-  if (!e.has(kMask)) return {};
-  const Dims &mask = e.in(kMask).dims(), full = {q.batch, q.heads, q.length};
-  bool fits = mask.size() <= 4;
-  for (size_t axis = 0; fits && axis + 1 < mask.size(); ++axis) {
-    fits = mask[axis] == 1 || mask[axis] == full[axis + 4 - mask.size()];
-  }
-  if (!fits)
-    return e.fail("attn_mask {} does not spread over {} and the keys", to_string(mask), to_string(full));
-  return {};
-}
-
 static Status eval(Eval& e) {
   const Heads q = heads_of(e.in(kQ), e.integer("q_num_heads")),
               k = heads_of(e.in(kK), e.integer("kv_num_heads")),
               v = heads_of(e.in(kV), e.integer("kv_num_heads"));
-  if (q.batch != k.batch || k.batch != v.batch || q.size != k.size || k.heads < 1 || q.heads % k.heads != 0 ||
-      v.heads != k.heads || k.length != v.length) {
-    return e.fail("Q {}, K {} and V {} do not fit together", to_string(e.in(kQ).dims()),
-                  to_string(e.in(kK).dims()), to_string(e.in(kV).dims()));
-  }
   const int64_t past = e.has(kPastKey) ? e.in(kPastKey).dims()[2] : 0, total = past + k.length;
-  SX_TRY(check_extras(e, q, k, v, past));
   const double scale = e.has_attr("scale") ? double(e.floating("scale")) : 1 / std::sqrt(double(q.size));
   return with_class<kFloatClasses>(e, e.in(kQ).type(), [&](auto zero) -> Status {
     using T = decltype(zero);
@@ -301,6 +297,23 @@ static std::vector<Param> parameters(bool valid) {
   return list;
 }
 
+// Version 23 spread a mask over the keys; in 24 its last axis is as long as it is, and what lies behind it is
+// hidden. Where it is not known to be as long as the keys it is spread before.
+static Status lift_from_23(Lift& l) {
+  if (!l.has(kMask)) return {};
+  const Shape &mask = l.type(kMask).shape, &k = l.type(kK).shape;
+  const bool long_enough = mask.known && k.known && mask.rank() > 0 && k.rank() > 2 && !l.has(kPastKey) &&
+                           mask.dims.back() == k.dims[k.rank() - 2];
+  if (long_enough) return {};
+  const auto length_of = [&](size_t input, int64_t axis) {
+    return l.node("Shape", {l.in(input)}, {{"end", axis + 1}, {"start", axis}});
+  };
+  ValueId total = length_of(kK, -2);
+  if (l.has(kPastKey)) total = l.node("Add", {total, length_of(kPastKey, 2)});
+  l.set_input(kMask, l.node("Expand", {l.in(kMask), total}));
+  return {};
+}
+
 extern const Op op = {
     .name = "Attention",
     .in = parameters(true),
@@ -314,7 +327,7 @@ extern const Op op = {
     .eval = eval,
     .history = {{.since = 25},
                 {.since = 24, .attrs = attributes(false)},
-                {.since = 23, .in = parameters(false)}},
+                {.since = 23, .in = parameters(false), .lift = lift_from_23}},
 };
 
 }  // namespace sx::ops::attention

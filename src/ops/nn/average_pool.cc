@@ -24,7 +24,7 @@ static int64_t padded_taps(const Window& w, std::span<const int64_t> in, std::sp
 static Status eval(Eval& e) {
   const Tensor& x = e.in(0);
   const auto in = std::span(x.dims()).subspan(2);
-  SX_ASSIGN(Window w, Window::of(e.attrs(), e.integers("kernel_shape")));
+  SX_ASSIGN(Window w, Window::of_pool(e.attrs()));
   Dims out;
   SX_TRY(w.resolve(in, out));
   const int64_t planes = x.dims()[0] * x.dims()[1], plane = product(in), places = product(out);

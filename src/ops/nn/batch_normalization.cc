@@ -32,7 +32,7 @@ static Status infer(Infer& i) {
 template <class T>
 static void statistics(const Reader<T>& x, int64_t channels, int64_t plane, std::vector<double>& mean,
                        std::vector<double>& variance) {
-  const int64_t batch = int64_t(x.size()) / (channels * plane);
+  const int64_t batch = x.size() == 0 ? 0 : int64_t(x.size()) / (channels * plane);
   const double n = double(batch * plane);
   for (int64_t c = 0; c < channels; ++c) {
     double sum = 0, squares = 0;
@@ -59,7 +59,7 @@ static Status eval(Eval& e) {
     const Reader<double> scale(e.in(1)), bias(e.in(2)), old_mean(e.in(3)), old_variance(e.in(4));
     std::vector<double> mean(old_mean.begin(), old_mean.end()),
         variance(old_variance.begin(), old_variance.end());
-    if (e.integer("training_mode") != 0 && x.count() > 0) {
+    if (e.integer("training_mode") != 0) {
       statistics(from, channels, plane, mean, variance);
       const auto running = [&](size_t o, const Reader<double>& old, const std::vector<double>& now) {
         if (!e.wanted(o)) return;

@@ -2,7 +2,7 @@
 // ConvTranspose: the adjoint of a convolution: each input element spreads its kernel over the output.
 #include "base/workspace.h"
 #include "graph/op.h"
-#include "ops/common/window.h"
+#include "ops/common/conv.h"
 #include "ops/engine/contract.h"
 
 namespace sx::ops::conv_transpose {
@@ -12,6 +12,8 @@ struct Extra {
   std::vector<int64_t> padding, shape;  // output_padding, output_shape; empty where not given
 };
 
+constexpr int64_t kMostExtra = int64_t(1) << 40;  // as for the window, so that sums do not overflow
+
 static Result<Extra> extra_of(const Attrs& attrs, size_t axes) {
   Extra x{attrs.integers("output_padding"), attrs.integers("output_shape")};
   if (x.shape.size() == axes + 2)
@@ -19,6 +21,14 @@ static Result<Extra> extra_of(const Attrs& attrs, size_t axes) {
   if ((!x.padding.empty() && x.padding.size() != axes) || (!x.shape.empty() && x.shape.size() != axes)) {
     return error(Code::invalid_model, "output_padding has {} numbers and output_shape {}, {} expected",
                  x.padding.size(), x.shape.size(), axes);
+  }
+  for (const auto* list : {&x.padding, &x.shape}) {
+    for (int64_t n : *list) {
+      if (n < 0 || n > kMostExtra) {
+        return error(Code::invalid_model, "{} has {}, at least 0 expected",
+                     list == &x.shape ? "output_shape" : "output_padding", n);
+      }
+    }
   }
   return x;
 }
@@ -45,14 +55,15 @@ static Status infer(Infer& i) {
   const size_t rank = i.rank(0);
   if (rank < 3 || i.rank(1) != rank) return i.fail("X has rank {}, W has rank {}", rank, i.rank(1));
   SX_TRY(i.require_equal(i.dim(0, 1), i.dim(1, 0), "the channels of X and of W"));
-  std::vector<int64_t> kernel = i.integers("kernel_shape");
-  for (size_t k = 2; k < rank && kernel.size() < rank - 2 && i.dim(1, k).is_constant(); ++k) {
-    kernel.push_back(i.dim(1, k).constant());
-  }
-  const bool known = kernel.size() == rank - 2;
+  const int64_t group = i.integer("group");
+  if (group < 1 || group > INT32_MAX) return i.fail("group is {}, at least 1 expected", group);
+  if (i.dim(0, 1).is_constant() && i.dim(0, 1).constant() % group != 0)
+    return i.fail("{} channels do not divide into {} groups", i.dim(0, 1).constant(), group);
+  SX_ASSIGN(const std::vector<int64_t> kernel, kernel_of(i, 1));
+  const bool known = !kernel.empty();
   SX_ASSIGN(const Window w, Window::of(i.attrs(), known ? kernel : std::vector<int64_t>(rank - 2, 1)));
   SX_ASSIGN(const Extra extra, extra_of(i.attrs(), rank - 2));
-  std::vector<Dim> dims = {i.dim(0, 0), i.dim(1, 1) * Dim(i.integer("group"))};
+  std::vector<Dim> dims = {i.dim(0, 0), i.dim(1, 1) * Dim(group)};
   for (size_t k = 0; k + 2 < rank; ++k)
     dims.push_back(known ? out_size(w, extra, k, i.dim(0, k + 2)) : i.fresh("s"));
   if (i.rank_known(2)) {
@@ -98,8 +109,6 @@ static Status eval(Eval& e) {
   Dims out;
   resolve(w, extra, in, out);
   const int64_t group = e.integer("group"), channels = x[1] / group, features = k[1];
-  if (k[0] != x[1] || x[1] % group != 0)
-    return e.fail("W {} with {} groups does not fit X {}", to_string(k), group, to_string(x));
   const int64_t places = product(in), taps = product(std::span<const int64_t>(k).subspan(2)),
                 plane = product(out);
   return with_class<kFloatClasses>(e, e.in(0).type(), [&](auto zero) -> Status {

@@ -7,11 +7,21 @@
 
 namespace sx::ops::group_normalization {
 
+static Status infer(Infer& i) {
+  const int64_t groups = i.integer("num_groups");
+  if (groups < 1) return i.fail("num_groups is {}, at least 1 expected", groups);
+  SX_TRY(infer_channel_norm(i));
+  if (i.rank_known(0) && i.dim(0, 1).is_constant() && i.dim(0, 1).constant() % groups != 0)
+    return i.fail("{} channels do not divide into {} groups", i.dim(0, 1).constant(), groups);
+  return {};
+}
+
 static Status eval(Eval& e) { return eval_channel_norm(e, e.integer("num_groups")); }
 
 // Scale and bias were one number a group; now they are one a channel.
 static Status lift_from_18(Lift& l) {
   const int64_t groups = l.attrs().integer("num_groups", 1);
+  if (groups < 1) return l.fail("num_groups is {}, at least 1 expected", groups);
   const ValueId channels = l.node("Shape", {l.in(0)}, {{"end", int64_t(2)}, {"start", int64_t(1)}});
   const ValueId each = l.node("Div", {channels, l.ints({groups})});
   const ValueId spread = l.node("Concat", {l.ints({groups}), each}, {{"axis", int64_t(0)}});
@@ -29,7 +39,7 @@ extern const Op op = {
     .types = {{"T", kFloats}},
     .attrs = {attr_float("epsilon", 1e-5f), required_attr("num_groups", AttrKind::integer),
               attr_int("stash_type", 1)},
-    .infer = infer_channel_norm,
+    .infer = infer,
     .eval = eval,
     .history = {{.since = 21},
                 {.since = 18,

@@ -13,7 +13,7 @@ namespace sx::ops::lp_pool {
 static Status eval(Eval& e) {
   const Tensor& x = e.in(0);
   const auto in = std::span(x.dims()).subspan(2);
-  SX_ASSIGN(Window w, Window::of(e.attrs(), e.integers("kernel_shape")));
+  SX_ASSIGN(Window w, Window::of_pool(e.attrs()));
   Dims out;
   SX_TRY(w.resolve(in, out));
   const int64_t planes = x.dims()[0] * x.dims()[1], plane = product(in), places = product(out);

@@ -3,9 +3,28 @@
 #include "base/task.h"
 #include "graph/infer.h"
 #include "graph/op.h"
+#include "ops/common/checks.h"
 #include "ops/engine/codec.h"
 
 namespace sx::ops::rotary_embedding {
+
+// Both caches hold half as many numbers a position as features are turned.
+static Status check_caches(Infer& i, Dim size) {
+  const int64_t turned = i.integer("rotary_embedding_dim");
+  if (turned < 0) return i.fail("rotary_embedding_dim is {}", turned);
+  if (size.is_constant() && turned > size.constant())
+    return i.fail("rotary_embedding_dim is {}, a head has {} features", turned, size.constant());
+  const Dim half = turned == 0 ? floordiv(size, 2) : Dim(turned / 2);
+  for (size_t cache = 1; cache < 3; ++cache) {
+    if (!i.rank_known(cache)) continue;
+    if (i.rank(cache) != 2 && i.rank(cache) != 3)
+      return i.fail("input {} has rank {}, 2 or 3 expected", cache, i.rank(cache));
+    SX_TRY(i.require_equal(i.dims(cache).back(), half,
+                           format("the last axis of input {} and half of a head", cache)));
+  }
+  if (i.rank_known(1)) SX_TRY(require_dims(i, 2, i.in(1).shape, "sin_cache"));
+  return {};
+}
 
 static Status infer(Infer& i) {
   if (i.rank_known(0)) {
@@ -15,6 +34,9 @@ static Status infer(Infer& i) {
       return i.fail("{} features do not divide into {} heads", i.dim(0, 2).constant(), heads);
     }
     if (i.rank(0) == 3 && heads < 1) return i.fail("num_heads must be given for X of rank 3");
+    const size_t length = i.rank(0) == 4 ? 2 : 1;
+    SX_TRY(require_dims(i, 3, Shape({i.dim(0, 0), i.dim(0, length)}), "position_ids"));
+    SX_TRY(check_caches(i, i.rank(0) == 4 ? i.dim(0, 3) : floordiv(i.dim(0, 2), heads)));
   }
   return infer_same(i);
 }
@@ -38,19 +60,12 @@ static Status eval(Eval& e) {
   const bool interleaved = e.integer("interleaved") != 0;
   int64_t turned = e.integer("rotary_embedding_dim");
   if (turned == 0) turned = x.size;
-  const int64_t half = turned / 2, cached = e.in(1).dims().back();
-  if (turned > x.size || cached != half || e.in(2).dims() != e.in(1).dims()) {
-    return e.fail("{} features of {} are turned, the caches are {} and {}", turned, x.size,
-                  to_string(e.in(1).dims()), to_string(e.in(2).dims()));
-  }
+  const int64_t half = turned / 2;
   std::vector<int64_t> positions;
   if (e.has(3)) {
     SX_ASSIGN(positions, e.ints_of(3));
-    if (int64_t(positions.size()) != x.batch * x.length) {
-      return e.fail("position_ids has {} elements, {} expected", positions.size(), x.batch * x.length);
-    }
   }
-  const int64_t rows = e.in(1).count() / std::max<int64_t>(cached, 1);
+  const int64_t rows = e.in(1).count() / std::max<int64_t>(half, 1);
   return with_class<kFloatClasses>(e, e.in(0).type(), [&](auto zero) -> Status {
     using T = decltype(zero);
     const Reader<T> from(e.in(0)), cosines(e.in(1)), sines(e.in(2));

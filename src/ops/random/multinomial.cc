@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/task.h"
+#include "ops/common/checks.h"
 #include "ops/engine/codec.h"
 #include "ops/random/dice.h"
 
@@ -11,15 +12,16 @@ namespace sx::ops::multinomial {
 
 static Status infer(Infer& i) {
   SX_ASSIGN(const DType type, i.dtype("dtype", DType::i32));
-  const Dim rows = i.rank_known(0) && i.rank(0) == 2 ? i.dim(0, 0) : i.fresh("rows");
+  SX_TRY(require_rank(i, 0, 2, "input"));
+  if (i.integer("sample_size") < 0) return i.fail("sample_size is {}", i.integer("sample_size"));
+  const Dim rows = i.rank_known(0) ? i.dim(0, 0) : i.fresh("rows");
   i.set_tensor(0, type, Shape({rows, i.integer("sample_size")}));
   return {};
 }
 
 static Status eval(Eval& e) {
   const Tensor& x = e.in(0);
-  if (x.rank() != 2 || x.dims()[1] == 0)
-    return e.fail("input must be [rows, classes], found {}", to_string(x.dims()));
+  if (x.dims()[1] == 0) return e.fail("there are no classes to draw from");
   const size_t rows = size_t(x.dims()[0]), classes = size_t(x.dims()[1]),
                draws = size_t(e.integer("sample_size"));
   Dice dice(e);

@@ -5,7 +5,7 @@
 
 namespace sx::ops::gru {
 
-static Status infer(Infer& i) { return infer_recurrent(i, false); }
+static Status infer(Infer& i) { return infer_recurrent(i, 3); }
 
 // One row: `g` is scratch for three gates and one more row.
 template <class T>

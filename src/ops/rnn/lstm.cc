@@ -5,7 +5,7 @@
 
 namespace sx::ops::lstm {
 
-static Status infer(Infer& i) { return infer_recurrent(i, true); }
+static Status infer(Infer& i) { return infer_recurrent(i, 4); }
 
 // One row: `g` is scratch for four gates.
 template <class T>

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/workspace.h"
+#include "ops/common/checks.h"
 
 namespace sx::ops {
 namespace {
@@ -58,11 +59,6 @@ Result<std::vector<Activation>> read_activations(const Eval& e, std::span<const 
   return list;
 }
 
-Status expect_dims(const Eval& e, size_t input, std::string_view name, const Dims& dims) {
-  if (!e.has(input) || e.in(input).dims() == dims) return {};
-  return e.fail("{} must be {}, found {}", name, to_string(dims), to_string(e.in(input).dims()));
-}
-
 }  // namespace
 
 template <class T>
@@ -72,7 +68,7 @@ void activate(const Activation& a, T* v, size_t n) {
     for (size_t k = 0; k < n; ++k) v[k] = f(v[k]);
   };
   switch (a.kind) {
-    case Kind::relu: return each([](T x) { return x > 0 ? x : T(0); });
+    case Kind::relu: return each([](T x) { return x < 0 ? T(0) : x; });
     case Kind::tanh: return each([](T x) { return std::tanh(x); });
     case Kind::sigmoid: return each([](T x) { return T(1) / (T(1) + std::exp(-x)); });
     case Kind::affine: return each([&](T x) { return alpha * x + beta; });
@@ -91,10 +87,7 @@ template void activate<float>(const Activation&, float*, size_t);
 template void activate<double>(const Activation&, double*, size_t);
 
 Result<Recurrent> Recurrent::of(const Eval& e, int64_t gates, std::span<const std::string_view> defaults) {
-  const Tensor &x = e.in(0), &w = e.in(1), &recurrence = e.in(2);
-  if (x.rank() != 3 || w.rank() != 3 || recurrence.rank() != 3) {
-    return e.fail("X, W and R must be of rank 3, found {}, {} and {}", x.rank(), w.rank(), recurrence.rank());
-  }
+  const Tensor &x = e.in(0), &recurrence = e.in(2);
   Recurrent r;
   r.gates = gates;
   r.batch_first = e.integer("layout") != 0;
@@ -104,9 +97,6 @@ Result<Recurrent> Recurrent::of(const Eval& e, int64_t gates, std::span<const st
   r.hidden = recurrence.dims()[2];
   r.clip = e.has_attr("clip") ? e.floating("clip") : 0;
   const std::string direction = e.text("direction");
-  if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
-    return e.fail("direction '{}' is not forward, reverse or bidirectional", direction);
-  }
   r.directions = direction == "bidirectional" ? 2 : 1;
   r.backward_first = direction == "reverse";
   const int64_t d = r.directions, rows = gates * r.hidden;
@@ -114,14 +104,6 @@ Result<Recurrent> Recurrent::of(const Eval& e, int64_t gates, std::span<const st
   if (!element_count(Dims{r.steps, r.batch, rows}, products) || products > (int64_t(1) << 32)) {
     return e.fail("{} steps of {} sequences with {} gate rows are too many", r.steps, r.batch, rows);
   }
-  const Dims state = r.batch_first ? Dims{r.batch, d, r.hidden} : Dims{d, r.batch, r.hidden};
-  SX_TRY(expect_dims(e, 1, "W", {d, rows, r.inputs}));
-  SX_TRY(expect_dims(e, 2, "R", {d, rows, r.hidden}));
-  SX_TRY(expect_dims(e, 3, "B", {d, 2 * rows}));
-  SX_TRY(expect_dims(e, 4, "sequence_lens", {r.batch}));
-  SX_TRY(expect_dims(e, 5, "initial_h", state));
-  SX_TRY(expect_dims(e, 6, "initial_c", state));
-  SX_TRY(expect_dims(e, 7, "P", {d, 3 * r.hidden}));
   SX_ASSIGN(r.functions, read_activations(e, defaults, size_t(d)));
   r.lengths.assign(size_t(r.batch), r.steps);
   if (e.has(4)) {
@@ -239,23 +221,41 @@ Status walk(Eval& e, const Recurrent& r, bool has_cell, FunctionRef<void(const C
 template Status walk<float>(Eval&, const Recurrent&, bool, FunctionRef<void(const Cell<float>&)>);
 template Status walk<double>(Eval&, const Recurrent&, bool, FunctionRef<void(const Cell<double>&)>);
 
-Status infer_recurrent(Infer& i, bool has_cell) {
-  const DType elem = i.elem(0);
-  const bool batch_first = i.integer("layout") != 0;
-  Dim directions = i.text("direction") == "bidirectional" ? 2 : 1;
-  Dim steps = i.fresh("steps"), batch = i.fresh("batch"), hidden = i.fresh("hidden");
-  if (i.rank_known(0)) {
-    if (i.rank(0) != 3) return i.fail("X must be of rank 3, found rank {}", i.rank(0));
-    steps = i.dim(0, batch_first ? 1 : 0);
-    batch = i.dim(0, batch_first ? 0 : 1);
-  }
-  if (i.rank_known(2)) {
-    if (i.rank(2) != 3) return i.fail("R must be of rank 3, found rank {}", i.rank(2));
-    hidden = i.dim(2, 2);
-  } else if (i.has_attr("hidden_size")) {
-    hidden = i.integer("hidden_size");
-  }
+namespace {
+
+Status check_direction(Infer& i) {
+  const std::string direction = i.text("direction");
+  if (direction == "forward" || direction == "reverse" || direction == "bidirectional") return {};
+  return i.fail("direction '{}' is not forward, reverse or bidirectional", direction);
+}
+
+}  // namespace
+
+Status infer_recurrent(Infer& i, int64_t gates) {
+  const bool has_cell = gates == 4, batch_first = i.integer("layout") != 0;
+  SX_TRY(check_direction(i));
+  constexpr std::string_view kNames[] = {"X", "W", "R"};
+  for (size_t k = 0; k < 3; ++k) SX_TRY(require_rank(i, k, 3, kNames[k]));
+  const Dim directions = i.text("direction") == "bidirectional" ? 2 : 1;
+  const bool x_known = i.rank_known(0);
+  const Dim steps = x_known ? i.dim(0, batch_first ? 1 : 0) : i.fresh("steps");
+  const Dim batch = x_known ? i.dim(0, batch_first ? 0 : 1) : i.fresh("batch");
+  const Dim inputs = x_known ? i.dim(0, 2) : i.rank_known(1) ? i.dim(1, 2) : i.fresh("inputs");
+  const Dim hidden = i.rank_known(2)             ? i.dim(2, 2)
+                     : i.has_attr("hidden_size") ? Dim(i.integer("hidden_size"))
+                                                 : i.fresh("hidden");
+  if (i.has_attr("hidden_size"))
+    SX_TRY(i.require_equal(hidden, i.integer("hidden_size"), "the size of R and hidden_size"));
+  const Dim rows = hidden * Dim(gates);
   const Shape state = batch_first ? Shape({batch, directions, hidden}) : Shape({directions, batch, hidden});
+  SX_TRY(require_dims(i, 1, Shape({directions, rows, inputs}), "W"));
+  SX_TRY(require_dims(i, 2, Shape({directions, rows, hidden}), "R"));
+  SX_TRY(require_dims(i, 3, Shape({directions, rows * Dim(2)}), "B"));
+  SX_TRY(require_dims(i, 4, Shape({batch}), "sequence_lens"));
+  SX_TRY(require_dims(i, 5, state, "initial_h"));
+  SX_TRY(require_dims(i, 6, state, "initial_c"));
+  SX_TRY(require_dims(i, 7, Shape({directions, hidden * Dim(3)}), "P"));
+  const DType elem = i.elem(0);
   if (i.wanted(0)) {
     i.set_tensor(
         0, elem,

@@ -74,7 +74,8 @@ void clip_all(const Recurrent& r, T* v, size_t n) {
 template <class T>
 Status walk(Eval& e, const Recurrent& r, bool has_cell, FunctionRef<void(const Cell<T>&)> step);
 
-Status infer_recurrent(Infer& i, bool has_cell);
+// Sizes of all inputs must agree. Four gates: there is a cell, whose state is an output too.
+Status infer_recurrent(Infer& i, int64_t gates);
 // Opset 1 asked with output_sequence whether Y is wanted; that Y is an output says it too.
 Status lift_output_sequence(Lift& l);
 

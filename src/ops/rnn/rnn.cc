@@ -4,7 +4,7 @@
 
 namespace sx::ops::rnn {
 
-static Status infer(Infer& i) { return infer_recurrent(i, false); }
+static Status infer(Infer& i) { return infer_recurrent(i, 1); }
 
 static Status eval(Eval& e) {
   constexpr std::string_view kDefaults[] = {"Tanh"};

@@ -30,13 +30,15 @@ static Status eval(Eval& e) {
   Dims dims;
   for (const Value& item : s->items) {
     Dims own = item.tensor.dims();
+    if (own.size() != first.rank())
+      return e.fail("element {} has rank {}, element 0 has {}", parts.size(), own.size(), first.rank());
     if (fresh_axis) own.insert(axis, 1);
     SX_ASSIGN(Tensor part, item.tensor.reshaped(own));
     if (parts.empty()) {
       dims = own;
     } else {
-      const int64_t size = dims[axis] + (own.size() == dims.size() ? own[axis] : 0);
-      dims[axis] = own.size() == dims.size() ? own[axis] : 0;
+      const int64_t size = dims[axis] + own[axis];
+      dims[axis] = own[axis];
       if (!(own == dims) || part.type() != first.type()) {
         return e.fail("element {} is {}{}, which does not go along axis {} with {}{}", parts.size(),
                       dtype_name(part.type()), to_string(item.tensor.dims()), axis, dtype_name(first.type()),

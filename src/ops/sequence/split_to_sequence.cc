@@ -44,6 +44,7 @@ static Result<std::vector<int64_t>> pieces(const Eval& e, int64_t size) {
   int64_t sum = 0;
   for (int64_t s : split) {
     if (s < 0) return e.fail("split has a negative size {}", s);
+    if (s > size - sum) return e.fail("split adds up to more than the {} of the axis", size);
     sum += s;
   }
   if (sum != size) return e.fail("split adds up to {}, the axis has {}", sum, size);

@@ -8,12 +8,15 @@
 #include "graph/infer.h"
 #include "graph/lift.h"
 #include "graph/op.h"
+#include "ops/common/checks.h"
 #include "ops/engine/codec.h"
 #include "ops/signal/fourier.h"
 
 namespace sx::ops::dft {
 
 static Status infer(Infer& i) {
+  SX_TRY(require_one(i, 1, "dft_length"));
+  SX_TRY(require_one(i, 2, "axis"));
   std::vector<int64_t> axis = {-2};
   if (!i.rank_known(0) || (i.has(2) && !i.constant_ints(2, axis))) {
     i.set_unknown_shape(0, i.elem(0));

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // MelWeightMatrix: triangles over the bins of a spectrum, one for each band of the mel scale.
+#include <algorithm>
 #include <cmath>
 
 #include "graph/infer.h"
 #include "graph/op.h"
+#include "ops/common/checks.h"
 #include "ops/engine/codec.h"
 
 namespace sx::ops::mel_weight_matrix {
 
 static Status infer(Infer& i) {
+  constexpr std::string_view kNames[] = {"num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz",
+                                         "upper_edge_hertz"};
+  for (size_t k = 0; k < 5; ++k) SX_TRY(require_one(i, k, kNames[k]));
   SX_ASSIGN(const DType type, i.dtype("output_datatype", DType::f32));
   const std::vector<Dim>*bands = i.elements(0), *length = i.elements(1);
   i.set_tensor(0, type,
@@ -41,8 +46,9 @@ static Status eval(Eval& e) {
   for (int64_t b = 0; b < bands; ++b) {
     const int64_t from = edges[size_t(b)], top = edges[size_t(b) + 1], to = edges[size_t(b) + 2];
     if (from == top) put(top, b, 1);
-    for (int64_t k = from; k <= top && from != top; ++k) put(k, b, double(k - from) / double(top - from));
-    for (int64_t k = top; k < to; ++k) put(k, b, double(to - k) / double(to - top));
+    for (int64_t k = from; k <= top && from != top && k < bins; ++k)
+      put(k, b, double(k - from) / double(top - from));
+    for (int64_t k = top; k < std::min(to, bins); ++k) put(k, b, double(to - k) / double(to - top));
   }
   return {};
 }

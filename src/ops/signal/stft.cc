@@ -3,6 +3,7 @@
 #include "base/workspace.h"
 #include "graph/infer.h"
 #include "graph/op.h"
+#include "ops/common/checks.h"
 #include "ops/engine/codec.h"
 #include "ops/signal/fourier.h"
 
@@ -10,6 +11,9 @@ namespace sx::ops::stft {
 
 // The frame length: its own input, or the window's length.
 static Status infer(Infer& i) {
+  SX_TRY(require_one(i, 1, "frame_step"));
+  SX_TRY(require_one(i, 3, "frame_length"));
+  SX_TRY(require_rank(i, 2, 1, "window"));
   const std::vector<Dim>* step = i.elements(1);
   const std::vector<Dim>* length = i.has(3) ? i.elements(3) : nullptr;
   Dim batch = i.fresh("batch"), frames = i.fresh("frames"), bins = i.fresh("bins");

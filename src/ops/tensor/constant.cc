@@ -9,19 +9,21 @@ namespace sx::ops::constant {
 static Result<Tensor> dense(const SparseTensor& s) {
   SX_ASSIGN(Tensor t, Tensor::zeros(s.values.type(), s.dims));
   const Dims strides = contiguous_strides(s.dims);
-  const auto indices = s.indices.as<int64_t>();
-  const size_t width = s.indices.rank() == 2 ? s.dims.size() : 1;
-  if (s.indices.type() != DType::i64 || indices.size() != size_t(s.values.count()) * width) {
+  const bool rows = s.indices.rank() == 2;
+  const size_t width = rows ? s.dims.size() : 1;
+  if (s.indices.type() != DType::i64 || size_t(s.indices.count()) != size_t(s.values.count()) * width) {
     return error(Code::invalid_model, "sparse_value has {} values and {} indices", s.values.count(),
-                 indices.size());
+                 s.indices.count());
   }
+  const auto indices = s.indices.as<int64_t>();
   for (int64_t k = 0; k < s.values.count(); ++k) {
     int64_t at = 0;
     for (size_t axis = 0; axis < width; ++axis) {
-      at += indices[size_t(k) * width + axis] * (s.indices.rank() == 2 ? strides[axis] : 1);
+      const int64_t index = indices[size_t(k) * width + axis];
+      if (index < 0 || index >= (rows ? s.dims[axis] : t.count()))
+        return error(Code::invalid_model, "sparse_value's index {} lies outside", index);
+      at += index * (rows ? strides[axis] : 1);
     }
-    if (at < 0 || at >= t.count())
-      return error(Code::invalid_model, "sparse_value's index {} lies outside", at);
     move_one(s.values, k, t, at);
   }
   return t;

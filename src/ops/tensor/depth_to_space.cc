@@ -7,7 +7,7 @@ namespace sx::ops::depth_to_space {
 
 static Status infer(Infer& i) {
   const int64_t block = i.integer("blocksize");
-  if (block < 1) return i.fail("blocksize is {}", block);
+  if (block < 1 || block > 1 << 20) return i.fail("blocksize is {}", block);
   if (!i.rank_known(0)) {
     i.set_ranked(0, i.elem(0), 4);
     return {};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expand: broadcasts a tensor with a shape, in both directions.
+#include "ops/common/checks.h"
 #include "ops/engine/move.h"
 #include "ops/engine/walk.h"
 #include "ops/tensor/shapes.h"
@@ -7,7 +8,9 @@
 namespace sx::ops::expand {
 
 static Status infer(Infer& i) {
+  SX_TRY(require_rank(i, 1, 1, "shape"));
   const auto* wanted = i.elements(1);
+  if (wanted) SX_TRY(require_sizes(i, *wanted, "shape"));
   if (!wanted) {
     if (i.rank_known(0) && i.rank_known(1) && i.rank(1) == 1 && i.dim(1, 0).is_constant()) {
       i.set_ranked(0, i.elem(0), std::max(i.rank(0), size_t(i.dim(1, 0).constant())));

@@ -7,6 +7,7 @@
 namespace sx::ops::gather_elements {
 
 static Status infer(Infer& i) {
+  if (i.rank_known(0)) SX_TRY(i.axis(i.integer("axis"), i.rank(0)));
   if (i.rank_known(0) && i.rank_known(1) && i.rank(0) != i.rank(1)) {
     return i.fail("data has rank {}, indices have rank {}", i.rank(0), i.rank(1));
   }

@@ -7,7 +7,8 @@
 namespace sx::ops::gather_nd {
 
 static Status infer(Infer& i) {
-  if (!i.rank_known(0) || !i.rank_known(1) || i.rank(1) == 0 || !i.dims(1).back().is_constant()) {
+  if (i.rank_known(1) && i.rank(1) == 0) return i.fail("indices are a scalar, at least one axis expected");
+  if (!i.rank_known(0) || !i.rank_known(1) || !i.dims(1).back().is_constant()) {
     i.set_unknown_shape(0, i.elem(0));
     return {};
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // OneHot: a new axis that is `on` at the index and `off` elsewhere.
 #include "base/task.h"
+#include "ops/common/checks.h"
 #include "ops/engine/move.h"
 #include "ops/tensor/shapes.h"
 
@@ -15,6 +16,8 @@ static Result<size_t> place(int64_t axis, size_t rank) {
 }
 
 static Status infer(Infer& i) {
+  SX_TRY(require_one(i, 1, "depth"));
+  SX_TRY(require_dims(i, 2, Shape({2}), "values"));
   if (!i.rank_known(0)) {
     i.set_unknown_shape(0, i.elem(2));
     return {};
@@ -35,7 +38,6 @@ static Status infer(Infer& i) {
 }
 
 static Status eval(Eval& e) {
-  if (e.in(1).count() != 1 || e.in(2).count() != 2) return e.fail("depth needs one element and values two");
   SX_ASSIGN(const size_t axis, place(e.integer("axis"), e.in(0).rank()));
   const Reader<int64_t> indices(e.in(0));
   const int64_t depth = number_at<int64_t>(e.in(1));

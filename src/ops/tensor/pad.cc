@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "graph/lift.h"
+#include "ops/common/checks.h"
 #include "ops/engine/move.h"
 #include "ops/tensor/shapes.h"
 
@@ -18,6 +19,11 @@ static Result<std::vector<size_t>> axes_of(std::span<const int64_t> named, bool 
 }
 
 static Status infer(Infer& i) {
+  const std::string mode = i.text("mode");
+  if (mode != "constant" && mode != "edge" && mode != "reflect" && mode != "wrap")
+    return i.fail("mode '{}' is not one of constant, reflect, edge and wrap", mode);
+  SX_TRY(require_rank(i, 1, 1, "pads"));
+  SX_TRY(require_rank(i, 3, 1, "axes"));
   if (!i.rank_known(0)) {
     i.set_unknown_shape(0, i.elem(0));
     return {};
@@ -34,6 +40,11 @@ static Status infer(Infer& i) {
   }
   std::vector<Dim> dims = i.dims(0);
   for (size_t k = 0; k < axes.size(); ++k) {
+    constexpr int64_t kMost = int64_t(1) << 40;  // so that sums do not overflow
+    for (Dim pad : {(*pads)[k], (*pads)[k + axes.size()]}) {
+      if (pad.is_constant() && (pad.constant() < -kMost || pad.constant() > kMost))
+        return i.fail("axis {} cannot be padded by {}", axes[k], pad.constant());
+    }
     Dim& d = dims[axes[k]];
     d = d + (*pads)[k] + (*pads)[k + axes.size()];
     if (d.is_constant() && d.constant() < 0) return i.fail("pads take more than axis {} has", axes[k]);
@@ -58,9 +69,6 @@ static int64_t source(std::string_view mode, int64_t at, int64_t size) {
 static Status eval(Eval& e) {
   const Tensor& x = e.in(0);
   const std::string mode = e.text("mode");
-  if (mode != "constant" && mode != "edge" && mode != "reflect" && mode != "wrap") {
-    return e.fail("mode '{}' is not one of constant, reflect, edge and wrap", mode);
-  }
   SX_ASSIGN(const std::vector<int64_t> pads, e.ints_of(1));
   std::vector<int64_t> named;
   if (e.has(3)) {

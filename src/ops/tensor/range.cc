@@ -3,14 +3,13 @@
 #include <cmath>
 
 #include "base/task.h"
+#include "ops/common/checks.h"
+#include "ops/engine/wrap.h"
 #include "ops/tensor/shapes.h"
 
 namespace sx::ops::range {
 
 static Result<int64_t> count_of(const Tensor& start, const Tensor& limit, const Tensor& delta) {
-  if (start.count() != 1 || limit.count() != 1 || delta.count() != 1) {
-    return error(Code::invalid_argument, "start, limit and delta must be scalars");
-  }
   if (dtype_is_integer(start.type())) {
     const int64_t from = number_at<int64_t>(start), to = number_at<int64_t>(limit),
                   by = number_at<int64_t>(delta);
@@ -31,6 +30,8 @@ static Result<int64_t> count_of(const Tensor& start, const Tensor& limit, const 
 }
 
 static Status infer(Infer& i) {
+  constexpr std::string_view kNames[] = {"start", "limit", "delta"};
+  for (size_t k = 0; k < 3; ++k) SX_TRY(require_one(i, k, kNames[k]));
   const Tensor *start = i.constant(0), *limit = i.constant(1), *delta = i.constant(2);
   if (start && limit && delta) {
     SX_ASSIGN(const int64_t n, count_of(*start, *limit, *delta));
@@ -65,7 +66,7 @@ static Status eval(Eval& e) {
     const T start = number_at<T>(e.in(0)), delta = number_at<T>(e.in(2));
     Writer<T> y(e.out(0));
     StopCheck<> stop;
-    for (int64_t k = 0; k < n && !stop(); ++k) y[size_t(k)] = start + T(k) * delta;
+    for (int64_t k = 0; k < n && !stop(); ++k) y[size_t(k)] = wrap_add(start, wrap_mul(T(k), delta));
     return {};
   });
 }

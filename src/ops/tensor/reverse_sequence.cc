@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ReverseSequence: each batch entry's first `length` steps in reverse order, the rest as they are.
+#include "ops/common/checks.h"
 #include "ops/engine/move.h"
 #include "ops/tensor/shapes.h"
 
@@ -8,6 +9,12 @@ namespace sx::ops::reverse_sequence {
 static Status infer(Infer& i) {
   if (i.rank_known(0) && i.rank(0) < 2)
     return i.fail("the input has rank {}, at least 2 is needed", i.rank(0));
+  if (i.rank_known(0)) {
+    SX_ASSIGN(const size_t batch, i.axis(i.integer("batch_axis"), i.rank(0)));
+    SX_ASSIGN(const size_t time, i.axis(i.integer("time_axis"), i.rank(0)));
+    if (batch == time) return i.fail("batch_axis and time_axis are both {}", batch);
+    SX_TRY(require_dims(i, 1, Shape({i.dim(0, batch)}), "sequence_lens"));
+  }
   i.out(0) = i.in(0);
   return {};
 }
@@ -17,10 +24,6 @@ static Status eval(Eval& e) {
   SX_ASSIGN(const size_t batch, e.axis(e.integer("batch_axis"), x.rank()));
   SX_ASSIGN(const size_t time, e.axis(e.integer("time_axis"), x.rank()));
   SX_ASSIGN(const std::vector<int64_t> lengths, e.ints_of(1));
-  if (batch == time || int64_t(lengths.size()) != x.dims()[batch]) {
-    return e.fail("{} sequence_lens do not fit batch axis {} of {}", lengths.size(), batch,
-                  to_string(x.dims()));
-  }
   const Dims strides = contiguous_strides(x.dims());
   for (int64_t n : lengths) {
     if (n < 0 || n > x.dims()[time]) return e.fail("a sequence length {} does not fit axis {}", n, time);

@@ -7,6 +7,7 @@
 namespace sx::ops::scatter_elements {
 
 static Status infer(Infer& i) {
+  if (i.rank_known(0)) SX_TRY(i.axis(i.integer("axis"), i.rank(0)));
   if (i.rank_known(0) && i.rank_known(1) && i.rank(0) != i.rank(1)) {
     return i.fail("data has rank {}, indices have rank {}", i.rank(0), i.rank(1));
   }
@@ -33,7 +34,7 @@ static Status eval(Eval& e) {
     for (size_t a = 0; a < strides.size(); ++a) {
       const int64_t place = a == axis ? index : where.at()[a];
       inside = inside && place < data.dims()[a];
-      at += place * strides[a];
+      if (inside) at += place * strides[a];
     }
     where.next();
     return inside ? at : -1;

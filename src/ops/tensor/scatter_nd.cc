@@ -6,8 +6,9 @@
 namespace sx::ops::scatter_nd {
 
 static Status infer(Infer& i) {
+  if (i.rank_known(1) && i.rank(1) == 0) return i.fail("indices are a scalar, at least one axis expected");
   i.out(0) = i.in(0);
-  if (!i.rank_known(0) || !i.rank_known(1) || i.rank(1) == 0 || !i.dims(1).back().is_constant()) return {};
+  if (!i.rank_known(0) || !i.rank_known(1) || !i.dims(1).back().is_constant()) return {};
   const int64_t depth = i.dims(1).back().constant();
   if (depth < 0 || depth > int64_t(i.rank(0))) {
     return i.fail("indices {} do not fit the data {}", to_string(i.dims(1)), to_string(i.dims(0)));
@@ -38,7 +39,7 @@ static Status eval(Eval& e) {
     for (size_t a = 0; a < depth; ++a) {
       int64_t index = indices[size_t(k) * depth + a];
       inside = inside && normal_index(index, dims[a]);
-      at += index * strides[a];
+      if (inside) at += index * strides[a];
     }
     return inside ? at : -1;
   });

@@ -136,6 +136,7 @@ Part part_of(int64_t size, int64_t start, int64_t end, int64_t step) {
   const int64_t span = step > 0 ? stop - p.start : p.start - stop;
   const uint64_t pace = step > 0 ? uint64_t(step) : 0 - uint64_t(step);
   p.length = span > 0 ? int64_t((uint64_t(span) - 1) / pace + 1) : 0;
+  if (p.length <= 1) p.step = 1;  // whatever it was, no step is taken
   return p;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slice: a part of each named axis, from start to before end by steps, as numpy's x[start:end:step].
+#include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "graph/lift.h"
 #include "ops/engine/move.h"
@@ -53,12 +55,22 @@ static Result<bool> read(Infer& i, std::vector<size_t>& axes, std::vector<int64_
   if (named.size() != count || given.size() != count) {
     return i.fail("there are {} starts, but {} axes and {} steps", count, named.size(), given.size());
   }
-  for (int64_t s : given) {
+  for (int64_t& s : given) {
     if (s == 0) return i.fail("a step is 0");
+    s = std::clamp(s, -INT64_MAX, INT64_MAX);  // so that it has an opposite
   }
   SX_ASSIGN(axes, normal_axes(named, i.rank(0)));
   steps = given;
   return true;
+}
+
+// How many axes are sliced, as far as one of the lists tells it.
+static std::optional<size_t> slices(const Infer& i) {
+  for (size_t k = 1; k < 5; ++k) {
+    if (const auto* e = i.elements(k)) return e->size();
+    if (i.rank_known(k) && i.rank(k) == 1 && i.dim(k, 0).is_constant()) return size_t(i.dim(k, 0).constant());
+  }
+  return {};
 }
 
 static void slice_elements(Infer& i, Dim start, Dim end, int64_t step) {
@@ -79,10 +91,12 @@ static Status infer(Infer& i) {
   const auto *starts = i.elements(1), *ends = i.elements(2);
   std::vector<size_t> axes;
   std::vector<int64_t> steps;
-  size_t count = starts ? starts->size() : ends ? ends->size() : dims.size();
-  if (!starts && !ends && i.rank_known(1) && i.rank(1) == 1 && i.dim(1, 0).is_constant()) {
-    count = size_t(i.dim(1, 0).constant());
+  const std::optional<size_t> given = slices(i);
+  if (!given) {
+    i.set_ranked(0, i.elem(0), dims.size());
+    return {};
   }
+  const size_t count = *given;
   if (starts && ends && starts->size() != ends->size()) {
     return i.fail("there are {} starts and {} ends", starts->size(), ends->size());
   }

@@ -1,21 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // Split: cuts a tensor along one axis into parts of given sizes, or into equal ones.
 #include "graph/lift.h"
+#include "ops/common/checks.h"
 #include "ops/engine/move.h"
 #include "ops/tensor/shapes.h"
 
 namespace sx::ops::split {
 
+// A split into more parts than inference follows is still known where it is constant.
+static bool known_sizes(const Infer& i, std::vector<Dim>& sizes) {
+  std::vector<int64_t> constant;
+  if (const auto* e = i.elements(1))
+    sizes = *e;
+  else if (i.constant_ints(1, constant))
+    sizes.assign(constant.begin(), constant.end());
+  else
+    return false;
+  return true;
+}
+
 static Result<std::vector<Dim>> sizes(Infer& i, Dim total) {
   const size_t parts = i.outputs();
   std::vector<Dim> out;
   if (i.has(1)) {
-    if (const auto* given = i.elements(1)) {
-      if (given->size() != parts) return i.fail("split has {} sizes for {} outputs", given->size(), parts);
+    SX_TRY(require_dims(i, 1, Shape({int64_t(parts)}), "split"));
+    if (known_sizes(i, out)) {
+      SX_TRY(require_sizes(i, out, "split"));
       Dim sum = 0;
-      for (Dim d : *given) sum = sum + d;
+      for (Dim d : out) sum = sum + d;
       SX_TRY(i.require_equal(total, sum, "the sum of split"));
-      return *given;
+      return out;
     }
     for (size_t k = 0; k < parts; ++k) out.push_back(i.fresh());
     return out;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TensorScatter: writes an update into a cache along its sequence axis, from a place of each batch entry's
 // own.
+#include "ops/common/checks.h"
 #include "ops/engine/move.h"
 #include "ops/tensor/shapes.h"
 
@@ -12,6 +13,7 @@ static Status infer(Infer& i) {
   if (i.rank(0) != i.rank(1)) return i.fail("the cache has rank {}, the update {}", i.rank(0), i.rank(1));
   SX_ASSIGN(const size_t axis, i.axis(i.integer("axis"), i.rank(0)));
   if (axis == 0) return i.fail("axis 0 is the batch, not the sequence");
+  SX_TRY(require_dims(i, 2, Shape({i.dim(0, 0)}), "write_indices"));
   for (size_t k = 0; k < i.rank(0); ++k) {
     if (k == axis) continue;
     SX_TRY(i.require_equal(i.dim(0, k), i.dim(1, k), sx::format("axis {} of cache and update", k)));
@@ -30,12 +32,12 @@ static Status eval(Eval& e) {
   std::vector<int64_t> start(size_t(batches), 0);
   if (e.has(2)) {
     SX_ASSIGN(start, e.ints_of(2));
-    if (int64_t(start.size()) != batches)
-      return e.fail("there are {} write_indices for {}", start.size(), batches);
   }
   copy_all(cache, e.out(0));
   for (int64_t r = 0; r < rows; ++r) {
     const int64_t first = start[size_t(r / (rows / batches))];
+    if (first < 0 || first > INT64_MAX - steps)
+      return e.fail("write index {} lies outside of {}", first, length);
     for (int64_t k = 0; k < steps; ++k) {
       const int64_t at = mode == "circular" && length > 0 ? (first + k) % length : first + k;
       if (at < 0 || at >= length)

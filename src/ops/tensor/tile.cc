@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tile: repeats a tensor along each axis.
 #include "graph/lift.h"
+#include "ops/common/checks.h"
 #include "ops/engine/move.h"
 #include "ops/tensor/shapes.h"
 
 namespace sx::ops::tile {
 
 static Status infer(Infer& i) {
+  SX_TRY(require_rank(i, 1, 1, "repeats"));
   const auto* repeats = i.elements(1);
   if (!i.rank_known(0) || !repeats) {
     if (i.rank_known(0))
