@@ -114,7 +114,11 @@ void Importer::import_node(const Proto& node, Scope& scope) {
     return;
   }
   const Op* op = find_op(domain, node.op_type);
-  const int opset = opset_of(domain, scope);
+  int opset = opset_of(domain, scope);
+  // onnxruntime's optimiser writes some operators into the standard's domain before the standard has them.
+  if (domain.empty() && (!op || history_at(*op, opset) < 0)) {
+    if (const Op* early = find_op("sx.legacy", node.op_type)) op = early, opset = 1;
+  }
   if (!op) {
     const std::string name =
         domain.empty() ? node.op_type.str() : std::string(domain) + "." + node.op_type.str();
