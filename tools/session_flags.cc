@@ -51,6 +51,8 @@ void SessionFlags::add(Options& o, bool with_model) {
   o.value("--isa", "LEVEL", isa, "highest vector level").one_of({"baseline", "avx2", "avx512"});
   o.value("--memory", "SIZE", memory, "most memory to hold, as in 500M, 2G or 80%");
   o.flag("--no-rules", no_rules, "run the graph as it is written");
+  o.flag("--allow-newer", allow_newer, "take models of an opset that is not known yet, or of none");
+  o.flag("--strict-names", strict_names, "dimensions of one name must be of one size");
 }
 
 Result<SessionOptions> SessionFlags::options(const Common& common) const {
@@ -59,6 +61,8 @@ Result<SessionOptions> SessionFlags::options(const Common& common) const {
   o.threads = common.threads > 0 ? common.threads : otherwise;
   SX_ASSIGN(o.log, log_from_environment());
   o.rules = !no_rules;
+  o.allow_newer = allow_newer;
+  o.strict_names = strict_names;
   o.providers = providers;
   o.plugins = plugins;
   SX_ASSIGN(o.dims, parse_dims(dims));

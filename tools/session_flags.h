@@ -14,7 +14,7 @@ struct SessionFlags {
   std::string model;
   std::vector<std::string> providers, plugins, dims;
   std::string isa, memory;
-  bool no_rules = false;
+  bool no_rules = false, allow_newer = false, strict_names = false;
 
   void add(Options& o, bool with_model = true);
   Result<SessionOptions> options(const Common& common) const;

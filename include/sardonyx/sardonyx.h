@@ -54,6 +54,12 @@ SX_EXPORT sx_code sx_session_options_set_rules(sx_session_options* options, int3
 /* 1 reads the file whole instead of mapping it, 0 is the default: a mapped file that another program cuts
  * short while it is in use ends this one with SIGBUS. Costs the size of the file in memory. */
 SX_EXPORT sx_code sx_session_options_set_copy(sx_session_options* options, int32_t on);
+/* 1 takes models of an opset or IR version that this library does not know, or of none; 0, the default,
+ * refuses them. */
+SX_EXPORT sx_code sx_session_options_set_allow_newer(sx_session_options* options, int32_t on);
+/* 1 makes it an error that dimensions of one name have different sizes; 0, the default, takes such a name for
+ * no constraint. */
+SX_EXPORT sx_code sx_session_options_set_strict_names(sx_session_options* options, int32_t on);
 /* Who runs the model, best first; without any, all that there are. What none of them takes still runs. */
 SX_EXPORT sx_code sx_session_options_add_provider(sx_session_options* options, const char* name);
 /* A shared library that adds providers (see plugin.h); they are tried first. */

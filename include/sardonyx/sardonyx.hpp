@@ -150,6 +150,8 @@ class Options {
   }
   Options& threads(uint32_t n) { return check(sx_session_options_set_threads(handle(), n)), *this; }
   Options& rules(bool on) { return check(sx_session_options_set_rules(handle(), on)), *this; }
+  Options& allow_newer(bool on) { return check(sx_session_options_set_allow_newer(handle(), on)), *this; }
+  Options& strict_names(bool on) { return check(sx_session_options_set_strict_names(handle(), on)), *this; }
   Options& copy(bool on) { return check(sx_session_options_set_copy(handle(), on)), *this; }
   Options& provider(const std::string& name) {
     return check(sx_session_options_add_provider(handle(), name.c_str())), *this;

@@ -24,6 +24,10 @@ Settings settings_of(nb::dict kwargs) {
       o.threads = nb::cast<unsigned>(value);
     else if (name == "rules")
       o.rules = nb::cast<bool>(value);
+    else if (name == "allow_newer")
+      o.allow_newer = nb::cast<bool>(value);
+    else if (name == "strict_names")
+      o.strict_names = nb::cast<bool>(value);
     else if (name == "providers")
       o.providers = nb::cast<std::vector<std::string>>(value);
     else if (name == "plugins")

@@ -87,7 +87,7 @@ NativeSession::NativeSession(nb::object source, nb::dict kwargs) {
       SX_ASSIGN(model, onnx::read_model(MappedFile::from_bytes(path, PyBytes_AS_STRING(source.ptr()), size),
                                         "", {}));
     }
-    SX_ASSIGN(Graph graph, to_graph(*model, {.log = options.log}));
+    SX_ASSIGN(Graph graph, to_graph(*model, {.log = options.log, .allow_newer = options.allow_newer}));
     SX_ASSIGN(session_, Session::from_graph(std::move(graph), std::move(options)));
     return {};
   };

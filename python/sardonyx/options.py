@@ -49,7 +49,9 @@ class SessionOptions:
     free-dimension overrides, and our own: plugins (shared libraries that add providers), taps (values that become
     outputs), load_copy (read the file whole instead of mapping it), memory_limit (the most memory that the session may
     hold: bytes, or text as "500M", "2G" or "80%"; 0: what the machine has; also the configuration entry
-    "session.memory_limit"). The others are kept and mean nothing here.
+    "session.memory_limit"), allow_newer (take models of an opset that is not known yet, or of none), strict_names
+    (dimensions of one name must be of one size; by default such a name says nothing where sizes differ). The others are
+    kept and mean nothing here.
     """
 
     _DEFAULTS = {
@@ -71,6 +73,8 @@ class SessionOptions:
         "use_per_session_threads": True,
         "load_copy": False,
         "memory_limit": 0,
+        "allow_newer": False,
+        "strict_names": False,
     }
     __slots__ = (*_DEFAULTS, "_config", "_dims", "plugins", "taps")
 
@@ -112,6 +116,8 @@ class SessionOptions:
             "dims": list(self._dims.items()),
             "copy": bool(self.load_copy),
             "memory_limit": _bytes(self._config.get("session.memory_limit", self.memory_limit)),
+            "allow_newer": bool(self.allow_newer),
+            "strict_names": bool(self.strict_names),
         }
         if self.log_severity_level < 4:
             settings |= {"log": _log, "log_level": self.log_severity_level}

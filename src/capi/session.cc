@@ -44,6 +44,22 @@ sx_code sx_session_options_set_copy(sx_session_options* options, int32_t on) {
   });
 }
 
+sx_code sx_session_options_set_allow_newer(sx_session_options* options, int32_t on) {
+  return guarded([&]() -> Status {
+    SX_TRY(given(options, "options"));
+    options->options.allow_newer = on != 0;
+    return {};
+  });
+}
+
+sx_code sx_session_options_set_strict_names(sx_session_options* options, int32_t on) {
+  return guarded([&]() -> Status {
+    SX_TRY(given(options, "options"));
+    options->options.strict_names = on != 0;
+    return {};
+  });
+}
+
 sx_code sx_session_options_add_provider(sx_session_options* options, const char* name) {
   return guarded([&]() -> Status {
     SX_TRY(given(options, "options"));

@@ -36,6 +36,9 @@ struct ConvertOptions {
   Log log;  // warnings: an unsorted file, shapes that are not as declared
   size_t most_problems = 100;
   size_t most_inlined = 200'000;  // nodes that calls of functions may add to those that the file holds
+  // Opsets and IR versions beyond the newest known ones, and models that name no opset, are errors unless
+  // this is true: what they mean can only be guessed.
+  bool allow_newer = false;
   // Initializers that the file also lists as inputs: constants by default, so that they can be folded and
   // packed. True: they stay inputs, and `defaults` gets what they are when nobody feeds them.
   bool overridable_initializers = false;
@@ -52,5 +55,6 @@ Result<onnx::Model> to_model(const Graph& graph);
 
 // The newest opset of each domain that this build knows; 0 for other domains.
 int newest_opset(std::string_view domain);
+inline constexpr int64_t kNewestIr = 14;
 
 }  // namespace sx

@@ -26,17 +26,7 @@ Importer::Importer(const onnx::Model& model, const ConvertOptions& options)
 
 Result<Graph> Importer::run() {
   if (!model_.graph) return error(Code::invalid_model, "the model has no graph");
-  for (const auto& import : model_.opset_import) {
-    const std::string_view domain = onnx::canonical_domain(import.domain);
-    const int newest = newest_opset(domain);
-    if (import.version < 1)
-      problems_.add(Code::invalid_model, "",
-                    format("opset {} of domain '{}' does not exist", int64_t(import.version), domain));
-    if (newest > 0 && import.version > newest) {
-      warn(format("the model asks for opset {} of domain '{}', the newest known is {}",
-                  int64_t(import.version), domain, newest));
-    }
-  }
+  check_versions();
   most_imported_ = count_nodes(*model_.graph) + options_.most_inlined;
   import_main(*model_.graph);
   if (problems_.any()) {
@@ -45,6 +35,31 @@ Result<Graph> Importer::run() {
   }
   SX_TRY(graph_.verify());
   return std::move(graph_);
+}
+
+void Importer::check_versions() {
+  const auto beyond = [&](std::string text) {
+    if (options_.allow_newer)
+      warn(std::move(text));
+    else
+      problems_.add(Code::unsupported, "", std::move(text));
+  };
+  const int64_t ir = model_.ir_version;
+  if (ir > kNewestIr) beyond(format("the model is of IR version {}, the newest known is {}", ir, kNewestIr));
+  constexpr int64_t kFirstWithOpsets = 3;
+  if (model_.opset_import.empty() && ir >= kFirstWithOpsets)
+    beyond("the model does not say which opset it uses: it has no opset_import");
+  for (const auto& import : model_.opset_import) {
+    const std::string_view domain = onnx::canonical_domain(import.domain);
+    const int newest = newest_opset(domain);
+    if (import.version < 1)
+      problems_.add(Code::invalid_model, "",
+                    format("opset {} of domain '{}' does not exist", int64_t(import.version), domain));
+    if (newest > 0 && import.version > newest) {
+      beyond(format("the model asks for opset {} of domain '{}', the newest known is {}",
+                    int64_t(import.version), domain, newest));
+    }
+  }
 }
 
 void Importer::import_main(const onnx::GraphProto& graph) {
@@ -249,6 +264,9 @@ void Importer::use_hint(std::string_view name, ValueId value, const Scope& scope
   if (it == scope.hints.end() || (type.known() && (!type.is_tensor() || type.shape.known))) return;
   auto hint = to_type(*it->second, {graph_.pool()});
   if (!hint.ok()) return;
+  // Sizes that a file declares may be stale, and nobody checks them: the rank is taken, the run tells the
+  // rest.
+  for (Dim& d : hint->shape.dims) d = graph_.pool().fresh();
   if (!type.known())
     type = std::move(*hint);
   else if (hint->is_tensor() && hint->elem == type.elem)

@@ -46,6 +46,7 @@ class Importer {
   using Proto = onnx::NodeProto;
 
   // Graphs.
+  void check_versions();
   void import_main(const onnx::GraphProto& graph);
   void import_inputs(const onnx::GraphProto& graph, Scope& scope);
   void import_initializers(const onnx::GraphProto& graph, Scope& scope);

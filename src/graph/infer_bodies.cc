@@ -33,12 +33,12 @@ void forget_values(Graph& graph, BodyId body) {
 }
 
 // With the bodies inside it.
-void forget_all(Graph& graph, BodyId body) {
+void forget_inferred(Graph& graph, BodyId body) {
   forget_values(graph, body);
   for (NodeId n : graph.body(body).nodes) {
     each_body(graph.node(n), [&](BodyId inner) {
       for (ValueId v : graph.body(inner).inputs) graph.value(v).type = {};
-      forget_all(graph, inner);
+      forget_inferred(graph, inner);
     });
   }
 }
@@ -168,7 +168,7 @@ Result<std::vector<Type>> InferBodies::infer(BodyId body, std::span<const Type> 
     bool exact = false;  // from before, about other inputs
     for (size_t i = 0; i < std::min(own.size(), types.size()); ++i)
       exact = exact || more_exact(graph_.value(own[i]).type, types[i]);
-    if (exact) forget_all(graph_, body);
+    if (exact) forget_inferred(graph_, body);
   } else {
     for (size_t i = 0; i < types.size(); ++i) types[i] = joined(known.inputs[i], types[i], known);
     if (known.done && types == known.inputs && unchanged(known)) return told(known, given);

@@ -10,6 +10,9 @@
 
 namespace sx {
 
+// Takes back what inference found out about the nodes of a body and of those inside it.
+void forget_inferred(Graph& graph, BodyId body);
+
 class InferBodies {
  public:
   using InferNodes = FunctionRef<Status(BodyId body)>;

@@ -76,8 +76,14 @@ Status merge_outputs(Graph& graph, NodeId node, std::vector<Infer::Out>& results
     ValueInfo& value = graph.value(outputs[i]);
     const Type before = value.type;
     if (!merge_type(value.type, results[i].type)) {
-      return error(Code::invalid_model, "output '{}' is {}, but its inputs make it {}", value.name,
-                   to_string(before), to_string(results[i].type));
+      // Sizes that a file declares may be stale; those that follow from the inputs are right.
+      value.type = before;
+      value.type.shape = {};
+      if (!merge_type(value.type, results[i].type)) {
+        return error(Code::invalid_model, "output '{}' is {}, but its inputs make it {}", value.name,
+                     to_string(before), to_string(results[i].type));
+      }
+      value.has_elements = false;
     }
     merge_elements(value, results[i]);
   }
@@ -133,7 +139,7 @@ Status Inference::node(NodeId node) {
     return bodies_.infer(inner, inputs, infer_nodes);
   };
   infer.infer_body = infer_inner;
-  Status status = op->infer(infer);
+  Status status = infer.run();
   keep_fitting_elements(infer);
   if (status.ok()) status = merge_outputs(graph, node, infer.results());
   if (!status.ok()) return std::move(status).in(describe(graph, node));
@@ -157,5 +163,11 @@ Status Inference::body(BodyId body) {
 Status infer_node(Graph& graph, NodeId node) { return Inference(graph).node(node); }
 Status infer_body(Graph& graph, BodyId body) { return Inference(graph).body(body); }
 Status infer_graph(Graph& graph) { return infer_body(graph, kMainBody); }
+
+Status infer_anew(Graph& graph) {
+  forget_inferred(graph, kMainBody);
+  graph.edit_guards([](Guard&) { return false; });
+  return infer_graph(graph);
+}
 
 }  // namespace sx

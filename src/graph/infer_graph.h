@@ -6,9 +6,12 @@
 namespace sx {
 
 // Runs the record's inference; writes types, elements and guards of the outputs. An inferred type that
-// contradicts what the value already has is an error; a less exact one never overwrites a more exact one.
+// contradicts what the value already has is an error, but inferred sizes are taken: what a file declares may
+// be stale. A less exact type never overwrites a more exact one.
 Status infer_node(Graph& graph, NodeId node);
 Status infer_body(Graph& graph, BodyId body);
 Status infer_graph(Graph& graph);
+// The same from the main body's inputs alone: whatever was known of other values is forgotten.
+Status infer_anew(Graph& graph);
 
 }  // namespace sx

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "graph/infer_graph.h"
 #include "passes/optimize.h"
 #include "runtime/symbols.h"
@@ -44,6 +45,37 @@ bool has_late_values(const Program& program) {
     }
   }
   return false;
+}
+
+Result<Graph> with_own_names(const Graph& graph) {
+  SX_ASSIGN(Graph own, graph.clone_apart());
+  for (ValueId v : own.main().inputs) {
+    ValueInfo& input = own.value(v);
+    for (size_t k = 0; k < input.type.shape.dims.size(); ++k) {
+      Dim& d = input.type.shape.dims[k];
+      if (!d.is_constant()) d = own.pool().symbol(format("{}.{}", input.name, k));
+    }
+  }
+  SX_TRY(infer_anew(own));
+  return own;
+}
+
+std::string contradiction(const Graph& graph, std::span<const Dims> sizes) {
+  std::vector<int64_t> bound(graph.pool().symbols(), -1);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const Type& type = graph.value(graph.main().inputs[i]).type;
+    if (!type.is_tensor() || type.shape.rank() != sizes[i].size()) continue;
+    for (size_t k = 0; k < sizes[i].size(); ++k) {
+      const int64_t s = pure_symbol(type.shape.dims[k]);
+      if (s < 0) continue;
+      int64_t& size = bound[size_t(s)];
+      if (size >= 0 && size != sizes[i][k])
+        return format("dimensions named '{}' have the sizes {} and {}", to_string(type.shape.dims[k]), size,
+                      sizes[i][k]);
+      size = sizes[i][k];
+    }
+  }
+  return "";
 }
 
 Result<Graph> with_input_sizes(const Graph& graph, std::span<const Dims> sizes, const Log& log) {

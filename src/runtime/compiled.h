@@ -32,6 +32,12 @@ Result<std::unique_ptr<Compiled>> compile_graph(Graph graph, const CompileSettin
 // Some values have sizes, or even ranks, that this program learns only during the run.
 bool has_late_values(const Program& program);
 
+// The graph with a symbol of its own for every dimension of its inputs that is not a number, whatever the
+// names are; inferred anew.
+Result<Graph> with_own_names(const Graph& graph);
+// A symbol that inputs of these types and sizes bind to two sizes, as a sentence; empty: there is none.
+std::string contradiction(const Graph& graph, std::span<const Dims> sizes);
+
 // The graph with its inputs' sizes fixed: inferred and optimised anew.
 Result<Graph> with_input_sizes(const Graph& graph, std::span<const Dims> sizes, const Log& log);
 

@@ -23,7 +23,9 @@ struct SessionOptions {
   std::vector<std::pair<std::string, int64_t>> dims;  // symbols fixed ahead
   std::vector<std::string> taps;                      // values that become outputs
   LoadMode load = LoadMode::map;
-  size_t most_plans = 16;  // sets of dims kept ready
+  bool allow_newer = false;   // models of an opset or IR version that this build does not know, or of none
+  bool strict_names = false;  // dimensions of one name must be of one size; else such a name says nothing
+  size_t most_plans = 16;     // sets of dims kept ready
   bool profile = false;
   Log log;
   std::shared_ptr<WeightStore> weights;  // share packed weights with other sessions

@@ -19,6 +19,7 @@
 #include "runtime/plan.h"
 #include "runtime/plugin.h"
 #include "runtime/special_programs.h"
+#include "runtime/symbols.h"
 #include "runtime/weights.h"
 
 namespace sx {
@@ -30,7 +31,11 @@ struct Session::State {
   std::unique_ptr<ThreadPool> threads;
   std::shared_ptr<WeightStore> weights;
   std::shared_ptr<MemoryBudget> memory;
-  Graph original;  // after rules, before placement: what a program without a provider starts from
+  // After rules, before placement: what every program starts from. Only read once the session is there.
+  std::shared_ptr<Graph> original;
+  // Before rules, where the inputs use a name for more than one dimension: rules may rely on it.
+  std::unique_ptr<Graph> as_written;
+  std::atomic<bool> names_bind = true;
   // The last one is in use. Those before it contain a provider that failed; other threads may still be in
   // them, and callers may hold references to their graphs.
   std::vector<std::unique_ptr<Compiled>> versions;
@@ -59,6 +64,7 @@ struct Session::State {
   std::shared_ptr<Compiled> special_to_show(std::span<const Value> in);
   const Compiled& show();
   Status leave_out(const Compiled& used, Provider* failed, const Status& why);
+  Result<bool> unbind_names(const Compiled& used, std::span<const Value> in);
   Status run_once(Compiled& c, std::span<const Value> in, std::span<Value> out, Bindings& bindings,
                   const RunOptions& run, Provider** failed);
   Status check_given(std::span<const Value> in) const;
@@ -97,7 +103,7 @@ Loaded loading(SessionOptions& options, F&& f) {
 Result<std::unique_ptr<Session>> Session::load(const std::string& path, SessionOptions options) {
   return loading(options, [&]() -> Loaded {
     SX_ASSIGN(auto model, onnx::read_model(path, {.load = options.load}));
-    auto graph = to_graph(*model, {.log = options.log});
+    auto graph = to_graph(*model, {.log = options.log, .allow_newer = options.allow_newer});
     if (!graph.ok()) return std::move(graph).status().in(path);
     model.reset();  // its messages; constants keep the file
     auto session = from_graph(std::move(graph).value(), options);
@@ -108,11 +114,28 @@ Result<std::unique_ptr<Session>> Session::load(const std::string& path, SessionO
 Result<std::unique_ptr<Session>> Session::from_bytes(const void* data, size_t size, SessionOptions options) {
   return loading(options, [&]() -> Loaded {
     SX_ASSIGN(auto model, onnx::read_model(MappedFile::from_bytes("model", data, size), "", {}));
-    SX_ASSIGN(Graph graph, to_graph(*model, {.log = options.log}));
+    SX_ASSIGN(Graph graph, to_graph(*model, {.log = options.log, .allow_newer = options.allow_newer}));
     model.reset();
     return from_graph(std::move(graph), options);
   });
 }
+
+namespace {
+
+bool names_repeat(const Graph& graph) {
+  std::vector<bool> seen(graph.pool().symbols(), false);
+  for (ValueId v : graph.main().inputs) {
+    for (Dim d : graph.value(v).type.shape.dims) {
+      const int64_t s = pure_symbol(d);
+      if (s < 0) continue;
+      if (seen[size_t(s)]) return true;
+      seen[size_t(s)] = true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Session>> Session::from_graph(Graph graph, SessionOptions options) {
   return loading(options, [&] { return make(std::move(graph), std::move(options)); });
@@ -126,12 +149,16 @@ Result<std::unique_ptr<Session>> Session::make(Graph graph, SessionOptions optio
   state->options.cancel = nullptr;  // of the loading alone
   state->start_threads();
   state->weights = state->options.weights ? state->options.weights : std::make_shared<WeightStore>();
-  state->original = std::move(graph);
+  state->original = std::make_shared<Graph>(std::move(graph));
   SX_TRY(state->choose_providers());
   SX_TRY(state->add_taps());
   SX_TRY(state->fix_dims());
   if (state->options.rules) {
-    SX_TRY(passes::optimize(state->original, {.log = state->options.log, .applied = &state->rule_log}));
+    if (!state->options.strict_names && names_repeat(*state->original)) {
+      SX_ASSIGN(Graph written, state->original->clone());
+      state->as_written = std::make_unique<Graph>(std::move(written));
+    }
+    SX_TRY(passes::optimize(*state->original, {.log = state->options.log, .applied = &state->rule_log}));
   }
   state->special = std::make_unique<SpecialPrograms>(state->options.most_plans);
   state->settings = {{},
@@ -185,14 +212,14 @@ Status Session::State::choose_providers() {
 
 Status Session::State::add_taps() {
   std::unordered_map<std::string_view, ValueId> named;
-  for (ValueId v = 0; v < original.values() && !options.taps.empty(); ++v) {
-    if (original.value(v).body == kMainBody) named[original.value(v).name] = v;
+  for (ValueId v = 0; v < original->values() && !options.taps.empty(); ++v) {
+    if (original->value(v).body == kMainBody) named[original->value(v).name] = v;
   }
   for (const std::string& name : options.taps) {
     const auto found = named.find(name);
     if (found == named.end())
       return error(Code::not_found, "there is no value '{}' to tap in the main graph", name);
-    if (!original.is_main_output(found->second)) original.add_output(kMainBody, found->second);
+    if (!original->is_main_output(found->second)) original->add_output(kMainBody, found->second);
   }
   return {};
 }
@@ -200,12 +227,12 @@ Status Session::State::add_taps() {
 // A fixed symbol becomes a constant in the inputs' types; inference carries it on.
 Status Session::State::fix_dims() {
   if (options.dims.empty()) return {};
-  DimPool& pool = original.pool();
+  DimPool& pool = original->pool();
   for (const auto& [name, size] : options.dims) {
     const Dim symbol = pool.symbol(name);
     bool used = false;
-    for (ValueId v = 0; v < original.values(); ++v) {
-      for (Dim& d : original.value(v).type.shape.dims) {
+    for (ValueId v = 0; v < original->values(); ++v) {
+      for (Dim& d : original->value(v).type.shape.dims) {
         if (d == symbol) {
           d = Dim(size);
           used = true;
@@ -214,12 +241,12 @@ Status Session::State::fix_dims() {
     }
     if (!used) return error(Code::not_found, "no input or value has a dimension named '{}'", name);
   }
-  return infer_graph(original);
+  return infer_graph(*original);
 }
 
 Status Session::State::compile(std::vector<Provider*> with) {
   settings.providers = std::move(with);
-  SX_ASSIGN(Graph graph, original.clone_apart());
+  SX_ASSIGN(Graph graph, original->clone_apart());
   SX_ASSIGN(auto c, compile_graph(std::move(graph), settings));
   sizes_decide = options.rules && has_late_values(*c->program);
   special->clear();
@@ -234,16 +261,18 @@ std::shared_ptr<Compiled> Session::State::specialise(std::span<const Value> in) 
   const auto start = std::chrono::steady_clock::now();
   CompileSettings with;
   const Compiled* version = nullptr;
+  std::shared_ptr<const Graph> general;
   {
     std::lock_guard lock(rebuild);
     with = settings;
+    general = original;
     version = current.load();
   }
   std::vector<Dims> sizes;
   for (const Value& v : in) sizes.push_back(v.is_tensor() ? v.tensor.dims() : Dims());
   std::shared_ptr<Compiled> made;
   const Status status = contained([&]() -> Status {
-    SX_ASSIGN(Graph graph, with_input_sizes(original, sizes, options.log));
+    SX_ASSIGN(Graph graph, with_input_sizes(*general, sizes, options.log));
     SX_ASSIGN(made, compile_graph(std::move(graph), with));
     return {};
   });
@@ -289,6 +318,26 @@ Status Session::State::leave_out(const Compiled& used, Provider* failed, const S
   return {};
 }
 
+// Inputs whose sizes differ where their dimensions have one name: from now on names say nothing. False: that
+// is not what is wrong.
+Result<bool> Session::State::unbind_names(const Compiled& used, std::span<const Value> in) {
+  if (options.strict_names || !names_bind) return false;
+  std::vector<Dims> sizes;
+  for (const Value& v : in) sizes.push_back(v.is_tensor() ? v.tensor.dims() : Dims());
+  std::lock_guard lock(rebuild);
+  if (current.load() != &used) return true;
+  const std::string what = contradiction(*original, sizes);
+  if (what.empty()) return false;
+  options.log(LogLevel::warn, what + "; names of dimensions are taken for no constraint from now on");
+  SX_ASSIGN(Graph graph, with_own_names(as_written ? *as_written : *original));
+  if (options.rules) SX_TRY(passes::optimize(graph, {.log = options.log}));
+  original = std::make_shared<Graph>(std::move(graph));
+  as_written.reset();
+  names_bind = false;
+  SX_TRY(compile(settings.providers));
+  return true;
+}
+
 Status Session::State::check_given(std::span<const Value> in) const {
   std::string missing;
   for (size_t i = 0; i < in.size(); ++i) {
@@ -297,6 +346,17 @@ Status Session::State::check_given(std::span<const Value> in) const {
   }
   return missing.empty() ? Status() : error(Code::invalid_argument, "inputs that were not given:{}", missing);
 }
+
+namespace {
+
+// One element where one element is declared, under another rank: [1] for a scalar, or the reverse.
+bool differs_in_ones_alone(const Tensor& given, const Shape& declared) {
+  if (given.count() != 1 || !declared.known || given.rank() == declared.rank()) return false;
+  return std::all_of(declared.dims.begin(), declared.dims.end(),
+                     [](Dim d) { return !d.is_constant() || d.is_constant(1); });
+}
+
+}  // namespace
 
 Status Session::State::bind_input(size_t i, const Value& v, Binding& b) const {
   const Type& expected = inputs[i].type;
@@ -311,9 +371,13 @@ Status Session::State::bind_input(size_t i, const Value& v, Binding& b) const {
     return error(Code::invalid_argument, "input '{}' is {}{}, expected {}", inputs[i].name,
                  dtype_name(v.tensor.type()), to_string(v.tensor.dims()), to_string(expected));
   }
+  if (differs_in_ones_alone(v.tensor, expected.shape)) {
+    SX_ASSIGN(Tensor as_declared, v.tensor.reshaped(Dims(expected.shape.rank(), 1)));
+    b.value = Value(std::move(as_declared));
+  }
   if (v.tensor.type() != DType::string) {
     b.view.type = v.tensor.type();
-    b.view.dims = v.tensor.dims();
+    b.view.dims = b.value.tensor.dims();
     b.view.data = const_cast<void*>(v.tensor.data());
     b.value = Value();
   }
@@ -397,7 +461,13 @@ Status Session::run(std::span<const Value> inputs, std::span<Value> outputs, con
     const bool general = s.sizes_decide && !special && status.ok();
     if (general && s.special->worth_making(inputs, std::chrono::steady_clock::now() - start))
       s.specialise(inputs);
-    if (status.ok() || !failed) break;
+    if (status.ok()) break;
+    if (!failed) {
+      auto again = s.unbind_names(c, inputs);
+      if (again.ok() && *again) continue;
+      if (!again.ok()) status = std::move(again).status();
+      break;
+    }
     if (Status left = s.leave_out(c, failed, status); !left.ok()) {
       status = std::move(left);
       break;
@@ -452,10 +522,14 @@ Result<std::shared_ptr<const Plan>> Session::plan(std::span<const Value> inputs)
   if (inputs.size() != in.size()) return Status(Code::invalid_argument, "one value for each input is needed");
   const TaskScope scope({state_->memory.get(), SIZE_MAX, nullptr});
   for (size_t i = 0; i < in.size(); ++i) SX_TRY(state_->bind_input(i, inputs[i], in[i]));
-  const std::shared_ptr<Compiled> special = state_->special_to_show(inputs);
-  Program& program = special ? *special->program : *state_->current.load()->program;
-  SX_ASSIGN(auto plan, program.find_plan({in, out, nullptr, {}}));
-  return std::shared_ptr<const Plan>(std::move(plan));
+  for (;;) {
+    Compiled& c = *state_->current.load();
+    const std::shared_ptr<Compiled> special = state_->special_to_show(inputs);
+    auto plan = (special ? *special : c).program->find_plan({in, out, nullptr, {}});
+    if (plan.ok()) return std::shared_ptr<const Plan>(std::move(plan).value());
+    SX_ASSIGN(const bool again, state_->unbind_names(c, inputs));
+    if (!again) return std::move(plan).status();
+  }
 }
 
 const std::vector<ValueDesc>& Session::inputs() const { return state_->inputs; }

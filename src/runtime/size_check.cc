@@ -47,7 +47,7 @@ Result<std::vector<SizeCheck::Known>> SizeCheck::infer(NodeId id, std::span<cons
   Infer infer(*node.op, node.attrs, std::move(given), node.outputs.size(), unknown_);
   for (size_t i = 0; i < node.outputs.size(); ++i) infer.results()[i].wanted = node.outputs[i] != kNoValue;
   // The caller's sizes are wrong, not the model.
-  if (Status s = node.op->infer(infer); !s.ok()) return Status(Code::invalid_argument, s.message());
+  if (Status s = infer.run(); !s.ok()) return Status(Code::invalid_argument, s.message());
   std::vector<Known> found;
   for (Infer::Out& out : infer.results())
     found.push_back({std::move(out.type), std::move(out.elements), out.has_elements});

@@ -132,7 +132,9 @@ int main(void) {
   char* bytes = read_file("models/digits/digits.onnx", &size);
   CHECK(strlen(sx_version()) >= 5 && sx_last_error_code() == SX_CODE_OK && sx_last_error()[0] == 0);
   CHECK(options && sx_session_options_set_threads(options, 1) == SX_CODE_OK &&
-        sx_session_options_set_copy(options, 1) == SX_CODE_OK);
+        sx_session_options_set_copy(options, 1) == SX_CODE_OK &&
+        sx_session_options_set_allow_newer(options, 1) == SX_CODE_OK &&
+        sx_session_options_set_strict_names(options, 1) == SX_CODE_OK);
   CHECK(sx_session_load("models/digits/digits.onnx", options, &session) == SX_CODE_OK);
   CHECK(sx_session_options_set_rules(options, 0) == SX_CODE_OK &&
         sx_session_options_set_dim(options, "N", 1) == SX_CODE_OK);
