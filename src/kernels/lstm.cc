@@ -141,7 +141,8 @@ class LstmRun {
       p_.sequence_(&a);
     }
     for (size_t r = 0; r < a.rows; ++r) {
-      if (a.lengths && a.lengths[a.first + r] == 0) {  // of no steps there is no last state: zeros
+      const size_t length = a.lengths ? static_cast<size_t>(a.lengths[a.first + r]) : s_.steps;
+      if (length == 0) {  // there is no last state: zeros
         load_state(nullptr, direction, a.first + r, a.state_h[a.final_buffer[r]] + r * width_);
         load_state(nullptr, direction, a.first + r, a.state_c + r * width_);
       }

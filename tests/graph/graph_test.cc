@@ -174,7 +174,7 @@ TEST_CASE("removing a node removes its bodies and frees what they used") {
 TEST_CASE("inference contradicting a declared type names both") {
   Graph g;
   const ValueId x = g.add_input(kMainBody, "x", floats({2, 3}));
-  const ValueId y = g.add_value(kMainBody, "y", floats({4, 4}));
+  const ValueId y = g.add_value(kMainBody, "y", Type::tensor(DType::i64, floats({4, 4}).shape));
   const NodeId n = g.add_node(kMainBody, find_op("", "Exp"), {x}, {}, std::vector<ValueId>{y});
   g.node(n).name = "wave";
   const Status s = infer_node(g, n);
@@ -182,6 +182,15 @@ TEST_CASE("inference contradicting a declared type names both") {
   const std::string text = s.to_string();
   for (const char* part : {"wave", "Exp", "'y'", "[4, 4]", "[2, 3]"})
     CHECK(text.find(part) != std::string::npos);
+}
+
+TEST_CASE("sizes that follow from the inputs replace declared ones") {
+  Graph g;
+  const ValueId x = g.add_input(kMainBody, "x", floats({2, 3}));
+  const ValueId y = g.add_value(kMainBody, "y", floats({4, 4, 4}));
+  const NodeId n = g.add_node(kMainBody, find_op("", "Exp"), {x}, {}, std::vector<ValueId>{y});
+  REQUIRE(infer_node(g, n).ok());
+  CHECK(g.value(y).type == floats({2, 3}));
 }
 
 TEST_CASE("inference keeps the more exact of two shapes") {
