@@ -126,7 +126,7 @@ void convolve(const Convolution& c, const T* x, const T* w, T* y) {
       for_each_tap(c.window, c.in, at,
                    [&](int64_t offset, int64_t tap) { from[size_t(tap * block + p)] = offset; });
     }
-    for (int64_t g = 0; g < c.batch * c.group; ++g) {
+    for (int64_t g = 0; g < c.batch * c.group && !stop_requested(); ++g) {
       for (int64_t row = 0; row < depth && !stop(size_t(n)); ++row) {
         const T* channel = x + (g * channels + row / taps) * plane;
         const int64_t* offsets = from.data() + row % taps * block;
