@@ -27,12 +27,13 @@ void forget_values(Graph& graph, BodyId body) {
       graph.value(v).has_elements = false;
     }
   }
-  std::erase_if(graph.guards(), [&](const Guard& g) {
-    return g.node != kNoNode && !graph.node(g.node).removed && graph.node(g.node).body == body;
+  graph.edit_guards([&](const Guard& g) {
+    return g.node == kNoNode || graph.node(g.node).removed || graph.node(g.node).body != body;
   });
 }
 
-// With the bodies inside it.
+}  // namespace
+
 void forget_inferred(Graph& graph, BodyId body) {
   forget_values(graph, body);
   for (NodeId n : graph.body(body).nodes) {
@@ -42,6 +43,8 @@ void forget_inferred(Graph& graph, BodyId body) {
     });
   }
 }
+
+namespace {
 
 // Pairs of a size that stands for every size, and the size that is given for it.
 void match(const Type& have, const Type& given, FunctionRef<void(Dim, Dim)> pair) {
