@@ -6,10 +6,11 @@
 
 namespace sx::ops::div {
 
-// Cutting off is rounding down where nothing is negative.
+// Cutting off is rounding down where nothing is negative. A size that turns out to be zero has no quotient,
+// and the run is refused.
 static std::optional<Dim> divide(Dim a, Dim b) {
   if (a.is_constant() && b.is_constant()) return Dim(safe_div(a.constant(), b.constant()));
-  if (!always_at_least(a, 0) || !always_positive(b)) return {};
+  if (!always_at_least(a, 0) || !always_at_least(b, 0)) return {};
   return floordiv(a, b);
 }
 static Status infer(Infer& i) { return infer_arithmetic(i, divide); }
