@@ -107,7 +107,7 @@ void Graph::add_guard(Guard guard) {
     if (!same || (have.broadcast && !guard.broadcast)) continue;
     if (have.node == kNoNode) return;
     const Node& node = nodes_[have.node];
-    if (!node.removed && (node.body == body || node.body == kMainBody)) return;
+    if (node.body == body || node.body == kMainBody) return;
   }
   guard_at_[guard_key(guard, body)] = guards_.size();
   guards_.push_back(std::move(guard));

@@ -249,7 +249,6 @@ Status optimize(Graph& graph, const OptimizeOptions& options) {
     changed += share_equal(graph, record);
     changed += graph.remove_unused();
     if (changed == 0) break;
-    graph.edit_guards([&](const Guard& g) { return g.node == kNoNode || !graph.node(g.node).removed; });
     SX_TRY(infer_graph(graph));
   }
   SX_TRY(check_stop());

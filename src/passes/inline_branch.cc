@@ -49,6 +49,11 @@ size_t inline_branches(Graph& g, const Record& record) {
   for (ValueId v = 0; v < g.values(); ++v) {  // constants; what nodes make moved with them
     for (BodyId& body = g.value(v).body; homes[body] != body;) body = homes[body];
   }
+  g.edit_guards([&](const Guard& guard) {  // also of nodes that are gone
+    if (guard.node == kNoNode) return true;
+    for (BodyId& body = g.node(guard.node).body; homes[body] != body;) body = homes[body];
+    return true;
+  });
   return changed;
 }
 

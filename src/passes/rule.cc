@@ -72,6 +72,15 @@ bool elements_of(const Graph& graph, ValueId v, std::vector<Dim>& dims) {
   return true;
 }
 
+bool shape_is_computed(const Graph& graph, const Node& node) {
+  std::vector<Dim> dims;
+  for (size_t i = 1; i < node.inputs.size(); ++i) {
+    const ValueId v = node.inputs[i];
+    if (v != kNoValue && !graph.value(v).is_constant() && !elements_of(graph, v, dims)) return false;
+  }
+  return true;
+}
+
 bool same_shape(const Graph& graph, ValueId a, ValueId b) {
   return shape_of(graph, a).known && shape_of(graph, a) == shape_of(graph, b);
 }

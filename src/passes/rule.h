@@ -52,6 +52,9 @@ bool constant_ints(const Graph& graph, ValueId v, std::vector<int64_t>& ints);
 bool elements_of(const Graph& graph, ValueId v,
                  std::vector<Dim>& dims);                   // of a constant, or known by inference
 bool same_shape(const Graph& graph, ValueId a, ValueId b);  // provably
+// Everything but the first input is known before the run: the output's shape was computed, and is not only
+// what the file says of it.
+bool shape_is_computed(const Graph& graph, const Node& node);
 const Node* producer(const Graph& graph, ValueId v, std::string_view op);  // null if another operator makes v
 bool used_once(const Graph& graph, ValueId v);
 inline const Shape& shape_of(const Graph& graph, ValueId v) { return graph.value(v).type.shape; }

@@ -99,8 +99,7 @@ struct Planner {
 
   Status guards() const {
     for (const Guard& g : graph.guards()) {
-      if (g.node != kNoNode && (graph.node(g.node).removed || graph.node(g.node).body != program.body_))
-        continue;
+      if (g.node != kNoNode && graph.node(g.node).body != program.body_) continue;
       int64_t a = 0, b = 0;
       if (!sx::evaluate(g.a, plan.symbols, a) || !sx::evaluate(g.b, plan.symbols, b)) continue;
       if (a == b || (g.broadcast && (a == 1 || b == 1))) continue;

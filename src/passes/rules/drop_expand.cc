@@ -7,7 +7,7 @@ namespace sx::passes {
 Rule drop_expand() {
   return rule({"Expand", "Tile"}, [](Graph& g, NodeId n) -> Patch {
     const ValueId x = g.node(n).inputs[0], y = g.node(n).outputs[0];
-    return same_shape(g, x, y) ? Patch::with(y, x) : Patch();
+    return shape_is_computed(g, g.node(n)) && same_shape(g, x, y) ? Patch::with(y, x) : Patch();
   });
 }
 

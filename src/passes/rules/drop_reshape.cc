@@ -28,7 +28,10 @@ ValueId source(const Graph& g, ValueId v) {
 Rule drop_reshape() {
   Rule same = rule({"Reshape", "Flatten", "Squeeze"}, [](Graph& g, NodeId n) -> Patch {
     const ValueId x = g.node(n).inputs[0], y = g.node(n).outputs[0];
-    return same_shape(g, x, y) ? Patch::with(y, x) : Patch();
+    // Without axes Squeeze drops whatever turns out to be 1.
+    const bool open = g.node(n).type == "Squeeze" && !shape_of(g, x).is_constant();
+    if (open || !shape_is_computed(g, g.node(n)) || !same_shape(g, x, y)) return {};
+    return Patch::with(y, x);
   });
   Rule twice = rule({"Reshape"}, [](Graph& g, NodeId n) -> Patch {
     const ValueId x = source(g, g.node(n).inputs[0]), y = g.node(n).outputs[0];

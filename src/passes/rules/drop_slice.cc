@@ -9,7 +9,7 @@ namespace sx::passes {
 Rule drop_slice() {
   return rule({"Slice"}, [](Graph& g, NodeId n) -> Patch {
     const Node& node = g.node(n);
-    if (!same_shape(g, node.inputs[0], node.outputs[0])) return {};
+    if (!shape_is_computed(g, node) || !same_shape(g, node.inputs[0], node.outputs[0])) return {};
     if (node.inputs.size() > 4 && node.inputs[4] != kNoValue) {
       std::vector<int64_t> steps;
       if (!constant_ints(g, node.inputs[4], steps)) return {};
