@@ -296,6 +296,14 @@ Result<std::vector<Value>> Program::run_child(Frame& frame, const RunRequest& re
   return results;
 }
 
+// A size as a number, if all its symbols are known by now.
+static Dim as_far_as_known(Dim d, std::span<const int64_t> symbols) {
+  bool known = true;
+  each_symbol(d, [&](uint32_t s) { known = known && s < symbols.size() && symbols[s] >= 0; });
+  int64_t v = 0;
+  return known && evaluate(d, symbols, v) ? Dim(v) : d;
+}
+
 // Loop, Scan and the like: the record drives, the bodies run as programs.
 Status Program::run_control(Frame& frame, const RunRequest& request, size_t index) {
   Step& step = steps_[index];
@@ -323,7 +331,10 @@ Status Program::run_control(Frame& frame, const RunRequest& request, size_t inde
   EvaluateOptions options;
   options.cancel = request.cancel;
   std::vector<Type> types;
-  for (ValueId v : node.outputs) types.push_back(v == kNoValue ? Type() : machine_->graph->value(v).type);
+  for (ValueId v : node.outputs) {
+    types.push_back(v == kNoValue ? Type() : machine_->graph->value(v).type);
+    for (Dim& d : types.back().shape.dims) d = as_far_as_known(d, frame.symbols);
+  }
   SX_ASSIGN(std::vector<Value> out, evaluate_op(*node.op, node.attrs, in, {wanted.get(), node.outputs.size()},
                                                 options, run_body, types));
   for (size_t i = 0; i < out.size() && i < step.out.size(); ++i) {
