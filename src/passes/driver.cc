@@ -241,6 +241,9 @@ Result<size_t> apply_rules(Graph& graph, const OptimizeOptions& options, const R
 Status optimize(Graph& graph, const OptimizeOptions& options) {
   const Record record(options);
   Folder folder(graph, options, record);
+  // What nobody needed from the beginning asks nothing of a run; what rules take away does.
+  if (graph.remove_unused() > 0)
+    graph.edit_guards([&](const Guard& g) { return g.node == kNoNode || !graph.node(g.node).removed; });
   for (size_t round = 0; round < kMostRounds; ++round) {
     SX_ASSIGN(size_t changed, folder.run());
     changed += inline_branches(graph, record);

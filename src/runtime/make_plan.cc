@@ -38,6 +38,7 @@ struct Planner {
   const Machine& machine;
   const Graph& graph;
   Plan& plan;
+  DimValues values;           // under the plan's symbols
   std::vector<int> piece_of;  // by slot: its piece of the arena, after in-place merges; -1: none
   std::vector<Piece> pieces;
   std::vector<int> piece_space;
@@ -45,8 +46,8 @@ struct Planner {
 
   const std::vector<Slot>& slots() const { return program.slots_; }
 
-  Status concrete(Dim d, int64_t& v, const char* what) const {
-    if (!sx::evaluate(d, plan.symbols, v) || v < 0) {
+  Status concrete(Dim d, int64_t& v, const char* what) {
+    if (!values.value(d, v) || v < 0) {
       return error(Code::invalid_argument, "the size {} of {} does not work out for these inputs",
                    to_string(d), what);
     }
@@ -97,11 +98,11 @@ struct Planner {
     return {};
   }
 
-  Status guards() const {
+  Status guards() {
     for (const Guard& g : graph.guards()) {
       if (g.node != kNoNode && graph.node(g.node).body != program.body_) continue;
       int64_t a = 0, b = 0;
-      if (!sx::evaluate(g.a, plan.symbols, a) || !sx::evaluate(g.b, plan.symbols, b)) continue;
+      if (!values.value(g.a, a) || !values.value(g.b, b)) continue;
       if (a == b || (g.broadcast && (a == 1 || b == 1))) continue;
       return error(Code::invalid_argument, "{} must {}: {} and {}", g.what,
                    g.broadcast ? "broadcast" : "be equal", a, b)
@@ -182,7 +183,7 @@ struct Planner {
       const ValueInfo& info = graph.value(slots()[i].value);
       for (size_t k = 0; k < info.elements.size(); ++k) {
         int64_t v = 0;
-        if (!sx::evaluate(info.elements[k], plan.symbols, v)) {
+        if (!values.value(info.elements[k], v)) {
           return error(Code::invalid_argument, "element {} of '{}', {}, does not work out for these inputs",
                        k, info.name, to_string(info.elements[k]));
         }
@@ -399,8 +400,8 @@ Status Program::bind_symbols(const RunRequest& request, std::vector<int64_t>& sy
 Result<std::shared_ptr<Plan>> Program::make_plan(const RunRequest& request) {
   auto plan = std::make_shared<Plan>();
   SX_TRY(bind_symbols(request, plan->symbols));
-  Planner p{
-      *this, *machine_, *machine_->graph, *plan, {}, {}, {}, SizeCheck(*machine_->graph, plan->symbols)};
+  Planner p{*this, *machine_, *machine_->graph, *plan, DimValues(plan->symbols), {}, {}, {},
+            SizeCheck(*machine_->graph, plan->symbols)};
   SX_TRY(p.guards());
   SX_TRY(p.sizes());
   for (size_t i = 0; i < inputs_.size(); ++i) {
