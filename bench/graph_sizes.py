@@ -175,8 +175,8 @@ def views(net: Net, n: int):
 
 def outputs(net: Net, n: int):
     x = net.input("x", ["N", 8])
-    for i in range(n):
-        net.output(net.node("Mul", [x, net.weight([1], [float(i)])]), ["N", 8])
+    for i in range(n // 2):
+        net.output(net.node("Neg", [net.node("Mul", [x, net.weight([1], [float(i)])])]), ["N", 8])
 
 
 def inputs(net: Net, n: int):

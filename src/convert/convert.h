@@ -35,7 +35,7 @@ struct SizePromise {
 struct ConvertOptions {
   Log log;  // warnings: an unsorted file, shapes that are not as declared
   size_t most_problems = 100;
-  size_t most_inlined = 200'000;  // nodes that calls of functions may add to those that the file holds
+  size_t most_inlined = 250'000;  // nodes that calls of functions may add to those that the file holds
   // Opsets and IR versions beyond the newest known ones, and models that name no opset, are errors unless
   // this is true: what they mean can only be guessed.
   bool allow_newer = false;

@@ -127,7 +127,7 @@ TEST_CASE("functions that double at every level are refused by name before they 
         "f{} (x) => (y) {{ a = local.f{}(x)  y = local.f{}(a) }}\n",
         k, k - 1, k - 1);
   }
-  check_says(refusal(text), {"function 'local.f40'", "nodes", "200000"});
+  check_says(refusal(text), {"function 'local.f40'", "nodes", "250000"});
 }
 
 TEST_CASE("functions that are nested too deeply are refused, a long list of them is not") {
