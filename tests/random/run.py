@@ -25,9 +25,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 KINDS = ("node", "graph", "wrong")
 HANG_SECONDS = 10
+START_SECONDS = 120  # for a process and its imports on a busy machine
 MEMORY = 6 << 30  # address space of a worker
 GROWTH_MB = 400  # of resident memory over a block of cases
-STAGES = ("make", "reference", "cpu", "float64", "onnxruntime", "onnx", "between")
+STAGES = ("make", "reference", "cpu", "float64", "onnxruntime", "onnx", "between", "start")
 LEVELS = ("baseline", "avx2", "avx512")
 
 
@@ -87,6 +88,7 @@ class Worker:
         self.file.write(bytes(4096))
         self.file.flush()
         self.board = mmap.mmap(self.file.fileno(), 4096)
+        self.board[8] = STAGES.index("start")
         command = [sys.executable, __file__, "--worker", self.file.name, "--seed", str(args.seed)]
         if args.ops:
             command += ["--ops", ",".join(args.ops)]
@@ -124,7 +126,8 @@ class Worker:
         now = self.where()
         if now != self.seen:
             self.seen, self.since = now, time.monotonic()
-        return time.monotonic() - self.since > HANG_SECONDS + (20 if self.seen[1] == -1 else 0)
+        limit = START_SECONDS if STAGES[now[1]] == "start" else HANG_SECONDS
+        return time.monotonic() - self.since > limit
 
     def stop(self) -> None:
         if self.process.poll() is None:
@@ -254,8 +257,8 @@ class Campaign:
         kind, first, last = w.job
         number, stage = w.where()
         name = STAGES[stage]
-        if w.seen[1] == -1 and not first <= number < last:
-            number = first
+        if name == "start":
+            raise SystemExit(f"a worker does not start: {w.last_words()}")
         self.done += number + 1 - first
         if name == "make":
             raise SystemExit(f"the generator failed at --kind {kind} --case {number}: {w.last_words()}")
