@@ -11,6 +11,7 @@
 #include "family.h"
 #include "graph/op.h"
 #include "kernels/reorder.h"
+#include "window.h"
 
 namespace sx::cpu::conv {
 namespace {
@@ -23,46 +24,33 @@ using kernels::ConvShape;
 Status fill_geometry(const Attrs& attrs, std::span<const int64_t> in, std::span<const int64_t> weight,
                      ConvShape& s) {
   const size_t spatial = in.size() - 2;
-  const auto strides = attrs.integers("strides"), dilations = attrs.integers("dilations"),
-             pads = attrs.integers("pads");
-  const std::string auto_pad = attrs.text("auto_pad", "NOTSET");
-  size_t size[2] = {1, 1}, kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1}, begin[2] = {0, 0},
-         end[2] = {0, 0};
-  for (size_t k = 0; k < spatial; ++k) {
-    const size_t to = k + 2 - spatial;
-    size[to] = size_t(in[2 + k]);
-    kernel[to] = size_t(weight[2 + k]);
-    if (k < strides.size()) stride[to] = size_t(strides[k]);
-    if (k < dilations.size()) dilation[to] = size_t(dilations[k]);
-    if (auto_pad == "NOTSET" && pads.size() == 2 * spatial) {
-      begin[to] = size_t(pads[k]);
-      end[to] = size_t(pads[spatial + k]);
-    } else if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
-      const size_t out = (size[to] + stride[to] - 1) / stride[to];
-      const size_t reach = (out == 0 ? 0 : (out - 1) * stride[to]) + dilation[to] * (kernel[to] - 1) + 1;
-      const size_t total = reach > size[to] ? reach - size[to] : 0;
-      begin[to] = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
-      end[to] = total - begin[to];
-    }
-  }
+  SX_ASSIGN(const std::vector<Window> windows, windows_of(attrs, in.subspan(2), weight.subspan(2)));
+  Window along[2];
+  for (size_t k = 0; k < spatial; ++k) along[k + 2 - spatial] = windows[k];
+  const Window &rows = along[0], &columns = along[1];
   s.batch = size_t(in[0]);
   s.in_channels = size_t(in[1]);
   s.out_channels = size_t(weight[0]);
   s.groups = size_t(attrs.integer("group", 1));
-  s.in_h = size[0], s.in_w = size[1], s.kernel_h = kernel[0], s.kernel_w = kernel[1];
-  s.stride_h = stride[0], s.stride_w = stride[1], s.dilation_h = dilation[0], s.dilation_w = dilation[1];
-  s.pad_top = begin[0], s.pad_left = begin[1], s.pad_bottom = end[0], s.pad_right = end[1];
+  s.in_h = rows.size, s.in_w = columns.size, s.kernel_h = rows.kernel, s.kernel_w = columns.kernel;
+  s.stride_h = rows.stride, s.stride_w = columns.stride;
+  s.dilation_h = rows.dilation, s.dilation_w = columns.dilation;
+  s.pad_top = rows.begin, s.pad_left = columns.begin, s.pad_bottom = rows.end, s.pad_right = columns.end;
   return {};
 }
 
 // The shape with symbols guessed: good for choosing a kind and for packing, which depend on channels and
 // kernel alone.
-ConvShape nominal(const Site& site) {
+Result<ConvShape> guessed(const Site& site) {
   ConvShape s;
   Dims in;
   for (Dim d : site.in(0).shape.dims) in.push_back(estimate(d));
-  (void)fill_geometry(site.attrs(), in, site.constant(1)->dims(), s);
+  SX_TRY(fill_geometry(site.attrs(), in, site.constant(1)->dims(), s));
   return s;
+}
+ConvShape nominal(const Site& site) {
+  auto s = guessed(site);
+  return s.ok() ? *s : ConvShape();
 }
 
 std::string refuses(const Site& site) {
@@ -71,7 +59,13 @@ std::string refuses(const Site& site) {
   if (rank != 3 && rank != 4) return format("{} spatial dimensions, not 1 or 2", rank - 2);
   if (!site.constant(1)) return "the weight is not constant";
   if (!site.in(0).shape.dims[1].is_constant()) return "the number of channels is not known";
-  return "";
+  if (site.constant(1)->rank() != rank) return format("the weight has rank {}", site.constant(1)->rank());
+  const int64_t groups = site.attrs().integer("group", 1), channels = site.in(0).shape.dims[1].constant();
+  const Dims& weight = site.constant(1)->dims();
+  if (groups < 1 || weight[0] % groups != 0 || channels != weight[1] * groups)
+    return format("{} groups of {} channels for a weight of {}", groups, channels, to_string(weight));
+  auto shape = guessed(site);
+  return shape.ok() ? "" : shape.status().message();
 }
 
 // Fewer multiplications, but a way there and back, and nearly twice the weights: for a handful of results

@@ -7,6 +7,7 @@
 #include "graph/op.h"
 #include "kernels/pool.h"
 #include "kernels/reorder.h"
+#include "window.h"
 
 namespace sx::cpu::pool {
 namespace {
@@ -64,26 +65,20 @@ class PoolKernel final : public NamedKernel {
     s.batch = size_t(x[0]);
     s.channels = size_t(x[1]);
     s.block = in[0]->layout.plain() ? 1 : in[0]->layout.block;
-    const auto kernel = attrs_.integers("kernel_shape"), strides = attrs_.integers("strides"),
-               dilations = attrs_.integers("dilations"), pads = attrs_.integers("pads");
-    const std::string auto_pad = attrs_.text("auto_pad", "NOTSET");
+    for (size_t k = 0; k < spatial; ++k) {
+      s.in[3 - spatial + k] = size_t(x[2 + k]);
+      s.out[3 - spatial + k] = size_t(out[0]->dims[2 + k]);
+    }
+    if (global_) return std::unique_ptr<Prepared>(std::move(p));
+    SX_ASSIGN(const std::vector<Window> windows,
+              windows_of(attrs_, std::span<const int64_t>(x).subspan(2), attrs_.integers("kernel_shape")));
     for (size_t k = 0; k < spatial; ++k) {
       const size_t to = 3 - spatial + k;
-      s.in[to] = size_t(x[2 + k]);
-      s.out[to] = size_t(out[0]->dims[2 + k]);
-      if (global_) continue;
-      s.kernel[to] = size_t(kernel[k]);
-      if (k < strides.size()) s.stride[to] = size_t(strides[k]);
-      if (k < dilations.size()) s.dilation[to] = size_t(dilations[k]);
-      if (auto_pad == "NOTSET" && pads.size() == 2 * spatial) {
-        s.pad_begin[to] = size_t(pads[k]);
-        s.pad_end[to] = size_t(pads[spatial + k]);
-      } else if (auto_pad.starts_with("SAME")) {
-        const size_t reach = (s.out[to] - 1) * s.stride[to] + s.dilation[to] * (s.kernel[to] - 1) + 1;
-        const size_t total = reach > s.in[to] ? reach - s.in[to] : 0;
-        s.pad_begin[to] = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
-        s.pad_end[to] = total - s.pad_begin[to];
-      }
+      s.kernel[to] = windows[k].kernel;
+      s.stride[to] = windows[k].stride;
+      s.dilation[to] = windows[k].dilation;
+      s.pad_begin[to] = windows[k].begin;
+      s.pad_end[to] = windows[k].end;
     }
     return std::unique_ptr<Prepared>(std::move(p));
   }

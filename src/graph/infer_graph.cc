@@ -90,17 +90,6 @@ Status merge_outputs(Graph& graph, NodeId node, std::vector<Infer::Out>& results
   return {};
 }
 
-// Sizes that cannot be right in a branch say that it is never taken, not that the model is wrong; a run that
-// takes it reports them.
-bool in_branch(const Graph& graph, BodyId body) {
-  while (graph.body(body).owner != kNoNode) {
-    const Node& owner = graph.node(graph.body(body).owner);
-    if (owner.type == "If" && owner.domain.empty()) return true;
-    body = owner.body;
-  }
-  return false;
-}
-
 // One walk over nodes, with what it found out about bodies.
 class Inference {
  public:
@@ -159,6 +148,15 @@ Status Inference::body(BodyId body) {
 }
 
 }  // namespace
+
+bool in_branch(const Graph& graph, BodyId body) {
+  while (graph.body(body).owner != kNoNode) {
+    const Node& owner = graph.node(graph.body(body).owner);
+    if (owner.type == "If" && owner.domain.empty()) return true;
+    body = owner.body;
+  }
+  return false;
+}
 
 Status infer_node(Graph& graph, NodeId node) { return Inference(graph).node(node); }
 Status infer_body(Graph& graph, BodyId body) { return Inference(graph).body(body); }

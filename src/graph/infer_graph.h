@@ -14,4 +14,8 @@ Status infer_graph(Graph& graph);
 // The same from the main body's inputs alone: whatever was known of other values is forgotten.
 Status infer_anew(Graph& graph);
 
+// Inside a branch of an If. Sizes that cannot be right there say that it is never taken, not that the model
+// is wrong; a run that takes it reports them.
+bool in_branch(const Graph& graph, BodyId body);
+
 }  // namespace sx

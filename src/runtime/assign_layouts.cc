@@ -8,6 +8,7 @@
 #include "graph/builder.h"
 #include "graph/op.h"
 #include "runtime/placement.h"
+#include "runtime/symbols.h"
 
 namespace sx {
 namespace {
@@ -116,6 +117,28 @@ size_t laid_out(const LayoutOffer& o) {
                 std::count_if(o.out.begin(), o.out.end(), laid));
 }
 
+// Sizes that the run may not be able to tell before the node has run: its record may have to run it then, and
+// reads nothing but plain values.
+bool sizes_settle(const Graph& graph, NodeId n) {
+  const Node& node = graph.node(n);
+  for (const auto* list : {&node.inputs, &node.outputs}) {
+    for (ValueId v : *list) {
+      if (v == kNoValue) continue;
+      const Shape& shape = graph.value(v).type.shape;
+      const bool settle = shape.known && std::all_of(shape.dims.begin(), shape.dims.end(), [](Dim d) {
+                            return !mentions_fresh(d) || pure_symbol(d) >= 0;
+                          });
+      if (!settle) return false;
+    }
+  }
+  return true;
+}
+
+void keep_plain(Placement& placement, NodeId n, std::vector<LayoutOffer>& offers) {
+  std::erase_if(offers, [](const LayoutOffer& o) { return laid_out(o) > 0; });
+  if (offers.empty()) placement.provider_of[n] = int(placement.providers.size()) - 1;
+}
+
 std::vector<size_t> choose(const Graph& graph, const std::vector<std::vector<LayoutOffer>>& offers) {
   std::vector<size_t> plain(offers.size(), 0), rich(offers.size(), 0);
   for (size_t n = 0; n < offers.size(); ++n) {
@@ -217,6 +240,7 @@ Status assign_layouts(Graph& graph, Placement& placement) {
     if (is_group_body(graph, b)) continue;
     for (NodeId n : graph.body(b).nodes) {
       if (Provider* p = placement.provider(n)) offers[n] = p->layouts(graph, n);
+      if (!offers[n].empty() && !sizes_settle(graph, n)) keep_plain(placement, n, offers[n]);
       any = any || !offers[n].empty();
     }
   }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who runs each node.
 #include "base/format.h"
+#include "graph/infer_graph.h"
 #include "graph/op.h"
 #include "runtime/placement.h"
+#include "runtime/size_check.h"
 #include "runtime/symbols.h"
 
 namespace sx {
@@ -129,14 +131,19 @@ Status claim_nodes(const Graph& graph, Placement& placement) {
   size_t count = 0;
   for (BodyId b = 0; b < graph.bodies(); ++b) {
     if (is_group_body(graph, b)) continue;
+    const bool may_not_run = in_branch(graph, b);
     for (NodeId n : graph.body(b).nodes) {
       const Node& node = graph.node(n);
       if (node.removed || (node.op && node.op->control_flow)) continue;
       auto& notes = placement.notes[n];
       notes.clear();
       placement.provider_of[n] = -1;
+      // What inference refuses is left to the record, which says why if the branch is taken after all.
+      const Status right = may_not_run ? SizeCheck(graph, {}).agree(n, {}, {}) : Status();
       for (size_t p = 0; p < placement.providers.size(); ++p) {
-        Claim claim = placement.providers[p]->claim(graph, n);
+        const bool last = p + 1 == placement.providers.size();
+        Claim claim =
+            right.ok() || last ? placement.providers[p]->claim(graph, n) : Claim::no(right.message());
         if (claim.yes && placement.providers[p]->memory()) {
           if (const ValueId v = late.find(n); v != kNoValue) {
             claim = Claim::no(
