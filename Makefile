@@ -2,13 +2,14 @@
 # The commands that people use; everything else is CMake. See CONTRIBUTING.md.
 PYTHON_VENV := .venv/bin/python
 
-.PHONY: help demo test check bench build clean distclean format setup-base setup-test setup-check test-models
+.PHONY: help demo test check deep bench build clean distclean format setup-base setup-test setup-check test-models
 .NOTPARALLEL:
 
 help:
 	@echo "make demo    build and run the bundled model"
 	@echo "make test    every test a contributor needs before a commit"
 	@echo "make check   sanitizers, fuzzing, linters, guards, vector levels, emulated machines"
+	@echo "make deep    hours of fuzzing and sweeps that no commit waits for"
 	@echo "make bench   the benchmark beside onnxruntime"
 	@echo "make format  clang-format and ruff over our files"
 	@echo "make clean   remove build/   (make distclean: .venv too)"
@@ -32,6 +33,9 @@ test-models:
 
 check: setup-check build test-models
 	@$(PYTHON_VENV) scripts/check.py
+
+deep: setup-check build test-models
+	@$(PYTHON_VENV) scripts/check.py --deep
 
 bench: setup-test build
 	@$(PYTHON_VENV) bench/run.py

@@ -50,7 +50,9 @@ set(SX_FLAGS_avx512 -mavx2 -mfma -mf16c -mbmi -mbmi2 -mavx512f -mavx512bw -mavx5
     -mprefer-vector-width=512)
 set(SX_SIMD_LEVEL -O3)
 if(SX_SANITIZE)
-  set(SX_SIMD_LEVEL -O1)  # at -O3 a sanitizer takes minutes a file and finds nothing more
+  # At -O3 a sanitizer takes minutes a file and finds nothing more; so does a fuzzer that counts the branches of
+  # an unrolled kernel.
+  set(SX_SIMD_LEVEL -O1 $<$<BOOL:${SX_FUZZ}>:-fno-sanitize=fuzzer-no-link>)
 endif()
 function(sx_simd target)
   foreach(file ${ARGN})
@@ -72,10 +74,18 @@ define_property(GLOBAL PROPERTY SX_operator BRIEF_DOCS "operators" FULL_DOCS "fa
 define_property(GLOBAL PROPERTY SX_rule BRIEF_DOCS "rules" FULL_DOCS "name of each rewrite rule")
 
 # sx_operator(NAME ...): in src/ops/FAMILY/CMakeLists.txt; compiles NAME.cc and registers sx::ops::NAME::op.
+# Each has a namespace of its own, so SX_UNITY may compile many as one file.
+set(SX_UNITY_BATCH 16)
 function(sx_operator)
+  get_filename_component(family ${CMAKE_CURRENT_SOURCE_DIR} NAME)
+  set(count 0)
   foreach(name ${ARGN})
-    target_sources(sx_ops PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${name}.cc)
+    set(file ${CMAKE_CURRENT_SOURCE_DIR}/${name}.cc)
+    target_sources(sx_ops PRIVATE ${file})
     set_property(GLOBAL APPEND PROPERTY SX_operator ${name})
+    math(EXPR batch "${count} / ${SX_UNITY_BATCH}")
+    math(EXPR count "${count} + 1")
+    set_source_files_properties(${file} TARGET_DIRECTORY sx_ops PROPERTIES UNITY_GROUP ${family}_${batch})
   endforeach()
 endfunction()
 

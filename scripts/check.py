@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The deep checks of `make check`, after the release build; goes on after a failure and says what took how long.
+"""The checks of `make check`, after the release build; goes on after a failure and says what took how long.
 
 python scripts/check.py [STEP ...]: all steps, or only those named.
+python scripts/check.py --deep [STEP ...]: the steps of `make deep`, which take hours and which a person starts.
 """
 
 import base64
@@ -11,15 +12,23 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CORES = str(os.cpu_count() or 1)
-RELEASE, SANITIZED, THREADS = "build/release", "build/fuzz", "build/tsan"
+RELEASE = "build/release"
 PROGRAM, MODELS = "build/sardonyx", ["build/test_models", "models/digits"]
-FUZZ_SECONDS = int(os.environ.get("SX_FUZZ_SECONDS", "60"))
+SANITIZER_OPTIONS = {
+    "ASAN_OPTIONS": "detect_stack_use_after_return=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+    "TSAN_OPTIONS": "halt_on_error=1",
+}
+OFFICIAL = "tests/official"
+HOSTILE = ["tests/onnx/test_hostile.py", "tests/tools/test_hostile_files.py"]
 
 STEPS: dict[str, Callable[[], None]] = {}
+DEEP_STEPS: dict[str, Callable[[], None]] = {}
 
 
 class Failed(Exception):
@@ -28,6 +37,11 @@ class Failed(Exception):
 
 def step(function: Callable[[], None]) -> Callable[[], None]:
     STEPS[function.__name__] = function
+    return function
+
+
+def deep_step(function: Callable[[], None]) -> Callable[[], None]:
+    DEEP_STEPS[function.__name__] = function
     return function
 
 
@@ -52,7 +66,7 @@ def configured(preset: str) -> None:
 
 
 def ctest(folder: str, *options: str, **environment: str) -> None:
-    command = ["ctest", "--test-dir", folder, "-j", CORES, "--output-on-failure", "--no-tests=ignore"]
+    command = ["ctest", "--test-dir", folder, "-j", CORES, "--output-on-failure", "--no-tests=error"]
     sh(*command, "--progress", *options, **environment)
 
 
@@ -76,17 +90,19 @@ def guards() -> None:
 
 @step
 def tidy() -> None:
-    configured("fuzz")
-    # Generated headers must be there before clang-tidy looks for them.
-    sh("ninja", "-C", SANITIZED, "--quiet")
-    sh(sys.executable, "scripts/tidy.py", SANITIZED)
+    """clang-tidy, in a build folder without compiled headers: a file that lacks an include does not pass."""
+    configured("tidy")
+    sh(sys.executable, "scripts/tidy.py", "build/tidy")
 
 
 @step
 def levels() -> None:
-    """The unit tests and the models at each vector level below the machine's own."""
+    """The unit tests and the models at each vector level below the machine's own.
+
+    Tests with the label `levels` switch levels themselves.
+    """
     for level in ("baseline", "avx2"):
-        ctest(RELEASE, SARDONYX_ISA=level)
+        ctest(RELEASE, "-LE", "levels", SARDONYX_ISA=level)
         sh(PROGRAM, "test", *MODELS, SARDONYX_ISA=level)
 
 
@@ -133,72 +149,128 @@ def wheel() -> None:
     sh(sys.executable, "-c", program, target, PYTHONPATH=str(ROOT / target))
 
 
+def sanitized_python(folder: str, *tests: str, **environment: str) -> None:
+    """Python tests that run a program: the one of this build folder."""
+    where = {"SARDONYX": str(ROOT / folder / "tools/sardonyx"), "SARDONYX_BUILD": str(ROOT / folder)}
+    sh(
+        sys.executable,
+        "-m",
+        "pytest",
+        *tests,
+        **where,
+        SARDONYX_SANITIZED="1",
+        **SANITIZER_OPTIONS,
+        **environment,
+    )
+
+
+def built(preset: str, *targets: str) -> str:
+    configured(preset)
+    sh("ninja", "-C", f"build/{preset}", "--quiet", *targets)
+    return f"build/{preset}"
+
+
 @step
 def sanitizers() -> None:
-    """Everything under the address and undefined behaviour sanitizers, compiled by clang."""
-    configured("fuzz")
-    sh("ninja", "-C", SANITIZED, "--quiet")
-    options = {"ASAN_OPTIONS": "detect_stack_use_after_return=1", "UBSAN_OPTIONS": "print_stacktrace=1"}
-    ctest(SANITIZED, **options)
-    program = f"{SANITIZED}/tools/sardonyx"
-    sh(program, "test", *MODELS, **options)
+    """Unit tests, models, official cases and hostile files under the address and undefined behaviour sanitizers.
+
+    The tables of operators and rules take every eighth of their ways.
+    """
+    folder = built("fuzz")
+    ctest(folder, SX_WAYS_SHARE="8", **SANITIZER_OPTIONS)
+    sh(f"{folder}/tools/sardonyx", "test", *MODELS, **SANITIZER_OPTIONS)
+    sanitized_python(folder, OFFICIAL, *HOSTILE)
 
 
-@step
-def fuzz() -> None:
-    """Each fuzzer for a minute (SX_FUZZ_SECONDS), from its seeds and from what earlier runs here found.
+def fuzz_for(seconds: int) -> None:
+    """Each fuzzer for so long, as many at once as there are cores, from its seeds and from what earlier runs found.
 
     SX_FUZZ_SEED takes other random numbers. Runs differ all the same (the fuzzer learns from addresses too),
     so a failure says the input that made it.
     """
-    failed = []
-    for fuzzer in sorted((ROOT / SANITIZED / "fuzzers").glob("fuzz_*")):
-        corpus = ROOT / "build" / "corpus" / fuzzer.name
-        corpus.mkdir(parents=True, exist_ok=True)
-        options = [
-            f"-max_total_time={FUZZ_SECONDS}",
-            f"-seed={os.environ.get('SX_FUZZ_SEED', '1')}",
-            "-timeout=10",
-            "-rss_limit_mb=3000",
-            "-print_final_stats=1",
-            "-print_funcs=0",
-            "-verbosity=0",
-            f"-artifact_prefix={corpus.parent}/{fuzzer.name}-",
-        ]
-        before = set(corpus.parent.glob(f"{fuzzer.name}-*"))
-        try:
-            sh(str(fuzzer), *options, str(corpus), str(ROOT / "tests" / "fuzz" / fuzzer.name))
-        except Failed:
-            found = set(corpus.parent.glob(f"{fuzzer.name}-*")) - before
-            inputs = [f"{f.name} in base64: {base64.b64encode(f.read_bytes()).decode()}" for f in found]
-            failed.append("\n  ".join([fuzzer.name, *inputs]))
-    if failed:
-        raise Failed(", ".join(failed))
+    folder = built("fuzz", "sx_fuzzers")
+    fuzzers = sorted((ROOT / folder / "fuzzers").glob("fuzz_*"))
+    if not fuzzers:
+        raise Failed("there is no fuzz target")
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        answers = list(pool.map(lambda fuzzer: fuzz_one(fuzzer, seconds), fuzzers))
+    if failed := [answer for answer in answers if answer]:
+        raise Failed("\n".join(failed))
+
+
+def fuzz_one(fuzzer: Path, seconds: int) -> str:
+    """Empty, or the name of the fuzzer and the inputs on which it failed."""
+    corpus = ROOT / "build" / "corpus" / fuzzer.name
+    corpus.mkdir(parents=True, exist_ok=True)
+    options = [
+        f"-max_total_time={seconds}",
+        f"-seed={os.environ.get('SX_FUZZ_SEED', '1')}",
+        "-timeout=10",
+        "-rss_limit_mb=3000",
+        "-print_final_stats=1",
+        "-print_funcs=0",
+        "-verbosity=0",
+        f"-artifact_prefix={corpus.parent}/{fuzzer.name}-",
+    ]
+    before = set(corpus.parent.glob(f"{fuzzer.name}-*"))
+    try:
+        sh(str(fuzzer), *options, str(corpus), str(ROOT / "tests" / "fuzz" / fuzzer.name))
+    except Failed:
+        found = set(corpus.parent.glob(f"{fuzzer.name}-*")) - before
+        inputs = [f"{f.name} in base64: {base64.b64encode(f.read_bytes()).decode()}" for f in found]
+        return "\n  ".join([fuzzer.name, *inputs])
+    return ""
+
+
+@step
+def fuzz() -> None:
+    fuzz_for(int(os.environ.get("SX_FUZZ_SECONDS", "20")))
 
 
 @step
 def threads() -> None:
-    """The tests with the label `threads` under the thread sanitizer."""
-    configured("tsan")
-    sh("ninja", "-C", THREADS, "--quiet", "sx_thread_tests")
-    ctest(THREADS, "-L", "threads", TSAN_OPTIONS="halt_on_error=1")
+    """The tests with the label `threads`, and the official cases on the cpu provider, under the thread sanitizer."""
+    folder = built("tsan", "sx_thread_tests", "sardonyx")
+    ctest(folder, "-L", "threads", **SANITIZER_OPTIONS)
+    sanitized_python(folder, OFFICIAL, SX_OFFICIAL_WAYS="cpu")
+
+
+@deep_step
+def fuzz_long() -> None:
+    """Each fuzzer for an hour (SX_FUZZ_SECONDS)."""
+    fuzz_for(int(os.environ.get("SX_FUZZ_SECONDS", "3600")))
+
+
+@deep_step
+def every_way() -> None:
+    """The tables of operators and rules, all of their ways, under the address sanitizer."""
+    ctest(built("fuzz"), "-L", "levels", **SANITIZER_OPTIONS)
+
+
+@deep_step
+def models_with_threads() -> None:
+    """The stand-in models under the thread sanitizer."""
+    folder = built("tsan", "sardonyx")
+    sh(f"{folder}/tools/sardonyx", "test", *MODELS, "--threads", "2", **SANITIZER_OPTIONS)
 
 
 def main() -> int:
-    names = sys.argv[1:] or list(STEPS)
-    if unknown := [name for name in names if name not in STEPS]:
-        print(f"no step {', '.join(unknown)}; there are: {', '.join(STEPS)}", file=sys.stderr)
+    deep = sys.argv[1:2] == ["--deep"]
+    steps = DEEP_STEPS if deep else STEPS
+    names = sys.argv[2 if deep else 1 :] or list(steps)
+    if unknown := [name for name in names if name not in steps]:
+        print(f"no step {', '.join(unknown)}; there are: {', '.join(steps)}", file=sys.stderr)
         return 2
     rows, failures = [], 0
     for name in names:
         print(f"== {name}", flush=True)
         start = time.monotonic()
         try:
-            STEPS[name]()
+            steps[name]()
             answer = "ok"
         except Failed as why:
             answer, failures = f"FAILED: {why}", failures + 1
-        rows.append(f"{name:<12} {time.monotonic() - start:7.1f} s  {answer}")
+        rows.append(f"{name:<20} {time.monotonic() - start:7.1f} s  {answer}")
     print("\n".join(["", *rows]))
     print(f"{len(names) - failures} passed, {failures} failed")
     return 1 if failures else 0

@@ -37,7 +37,7 @@ def suites() -> list[tuple[str, list[str], Path | None]]:
     return [
         (
             "unit tests",
-            ["ctest", "--test-dir", "build/release", "-j", CORES, "--output-on-failure", "--no-tests=ignore"]
+            ["ctest", "--test-dir", "build/release", "-j", CORES, "--output-on-failure", "--no-tests=error"]
             + ["--output-junit", str(ctest)],
             ctest,
         ),
@@ -68,6 +68,9 @@ def main() -> int:
         total = [a + b for a, b in zip(total, found, strict=True)]
         broken |= status != 0
         print(f"{name}: {found[0]} passed, {found[1]} failed, {found[2]} skipped in {took:.1f} s", flush=True)
+        if status == 0 and found[0] == 0:
+            print(f"{name}: no test ran", flush=True)
+            total[1], broken = total[1] + 1, True
         if status != 0 and found[1] == 0:
             print(f"{name}: ended with status {status} without a failed test", flush=True)
             total[1] += 1

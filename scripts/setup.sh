@@ -10,7 +10,7 @@ base_packages=(g++ cmake ninja-build ccache python3 python3-venv python3-dev
   libfmt-dev doctest-dev libdeflate-dev libzstd-dev libxxhash-dev libsimdjson-dev
   libre2-dev libutf8proc-dev)
 test_packages=(fish groff-base zsh)  # completions and the manual are tried where they are used
-check_packages=(clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev qemu-user-static)
+check_packages=(clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev lld-14 qemu-user-static)
 case "$want" in
   base) packages=("${base_packages[@]}") ;;
   test) packages=("${base_packages[@]}" "${test_packages[@]}") ;;

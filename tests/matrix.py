@@ -44,8 +44,9 @@ def ways() -> list[dict]:
     found.append({"name": "reference", "providers": ["reference"]})
     for name, providers in (("loopback", ["loopback"]), ("toy+cpu", ["toy", "cpu"])):
         plugin = PLUGINS / f"sardonyx_{name.split('+')[0]}.so"
-        if plugin.exists():
-            found.append({"name": name, "providers": providers, "plugins": [str(plugin)]})
+        if not plugin.exists():
+            sys.exit(f"there is no plugin {plugin}")
+        found.append({"name": name, "providers": providers, "plugins": [str(plugin)]})
     return found
 
 
@@ -293,6 +294,8 @@ def main() -> int:
     found = [case for case in found if case.name != "unsupported"]
     if args.only:
         found = [case for case in found if any(part in case.name for part in args.only)]
+    if not found:
+        sys.exit("no model was found")
     configurations = [way for way in ways() if not args.ways or way["name"] in args.ways]
     workers, rows = Workers(), []
     for case in found:
