@@ -90,7 +90,10 @@ def guards() -> None:
 
 @step
 def tidy() -> None:
-    """clang-tidy, in a build folder without compiled headers: a file that lacks an include does not pass."""
+    """clang-tidy, in a build folder without compiled headers: a file that lacks an include does not pass.
+
+    Operators are read in batches, so a missing one may hide there; `includes` of the deep steps finds it.
+    """
     configured("tidy")
     sh(sys.executable, "scripts/tidy.py", "build/tidy")
 
@@ -233,6 +236,13 @@ def threads() -> None:
     folder = built("tsan", "sx_thread_tests", "sardonyx")
     ctest(folder, "-L", "threads", **SANITIZER_OPTIONS)
     sanitized_python(folder, OFFICIAL, SX_OFFICIAL_WAYS="cpu")
+
+
+@deep_step
+def includes() -> None:
+    """Every file by itself and without compiled headers: each includes what it uses."""
+    sh("cmake", "--preset", "tidy", "-B", "build/includes", "-DSX_UNITY=OFF", "--log-level=WARNING")
+    sh("ninja", "-C", "build/includes", "--quiet", "-k", "0")
 
 
 @deep_step

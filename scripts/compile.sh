@@ -20,7 +20,7 @@ if [ -z "${SX_TIMED:-}" ]; then
 fi
 source=
 for word in "$@"; do
-  case "$word" in *.cc | *.c) source=$word ;; esac
+  case "$word" in *.cc | *.cxx | *.c) source=$word ;; esac
 done
 TIMEFORMAT='%U %S'
 exec 3>&2

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """clang-tidy over our sources with all cores; what passed once is not looked at again until it or a header changes.
+Where the build folder compiles files in batches, a batch is read as one.
 
 python scripts/tidy.py BUILD_FOLDER [PATH_PART ...]: only files whose path has one of the parts.
 """
@@ -7,6 +8,7 @@ python scripts/tidy.py BUILD_FOLDER [PATH_PART ...]: only files whose path has o
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -25,14 +27,22 @@ def headers_digest() -> bytes:
     return digest.digest()
 
 
+def sources(unit: Path, build: Path) -> list[Path]:
+    """The files that a unit consists of: those that a batch in the build folder names, or the unit itself."""
+    if not unit.is_relative_to(build):
+        return [unit]
+    return [Path(name) for name in re.findall(r'^#include "(.+\.cc)"$', unit.read_text(), re.MULTILINE)]
+
+
 def units(build: Path, parts: list[str]) -> dict[Path, str]:
-    """Source → compile command; a file that is compiled for several vector levels is looked at once."""
+    """Unit → compile command; a file that is compiled for several vector levels is looked at once."""
     found = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
         path = Path(entry["directory"], entry["file"]).resolve()
-        if not path.is_relative_to(ROOT) or path.relative_to(ROOT).parts[0] not in FOLDERS:
+        files = sources(path, build)
+        if not any(f.is_relative_to(ROOT) and f.relative_to(ROOT).parts[0] in FOLDERS for f in files):
             continue
-        if parts and not any(part in str(path) for part in parts):
+        if parts and not any(part in str(f) for part in parts for f in files):
             continue
         found.setdefault(path, entry["command"])
     return found
@@ -46,11 +56,15 @@ def main() -> int:
 
     def look(item: tuple[Path, str]) -> str:
         path, command = item
-        key = hashlib.sha256(known + command.encode() + path.read_bytes()).hexdigest()
+        files = sources(path, build)
+        texts = b"".join(file.read_bytes() for file in files)
+        key = hashlib.sha256(known + command.encode() + texts).hexdigest()
         if (passed / key).exists():
             return ""
         result = subprocess.run(
-            [TIDY, "--quiet", "-p", str(build), str(path)], capture_output=True, text=True
+            [TIDY, "--quiet", "--header-filter", f"{ROOT}/.*", "-p", str(build), str(path)],
+            capture_output=True,
+            text=True,
         )
         if result.returncode == 0:
             (passed / key).touch()
@@ -65,8 +79,9 @@ def main() -> int:
         reports = [report for report in pool.map(look, todo.items()) if report]
     for report in reports:
         print(report)
-    print(f"clang-tidy: {len(todo)} files, {len(reports)} with problems")
-    return 1 if reports else 0
+    count = sum(len(sources(path, build)) for path in todo)
+    print(f"clang-tidy: {count} files in {len(todo)} units, {len(reports)} with problems")
+    return 1 if reports or not todo else 0
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model, as text where the input begins like text and as a file otherwise, goes through conversion, rules
 // and compilation to a short run on inputs made up for it: an answer or an error, never anything else.
+#include <algorithm>
 #include <chrono>
 
 #include "base/hash.h"
@@ -48,12 +49,13 @@ Result<Value> made_up(const Type& type, uint64_t seed) {
   }
   SX_ASSIGN(Tensor t, Tensor::zeros(type.elem, dims));
   if (type.elem == DType::string) return Value(std::move(t));
+  const size_t width = std::max<size_t>(1, size_t(dtype_bits(type.elem)) / 8);
   auto* bytes = static_cast<uint8_t*>(t.mutable_data());
   for (size_t i = 0; i < t.bytes(); ++i) {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
     // Small integers and small floats alike; a boolean is 0 or 1.
-    bytes[i] = type.elem == DType::boolean ? uint8_t(seed >> 63) : i % 4 == 0 ? uint8_t(seed >> 61) : 0;
-    if (type.elem == DType::f32 && i % 4 == 3) bytes[i] = uint8_t(0x3e + (seed >> 63) * 0x80);
+    bytes[i] = type.elem == DType::boolean ? uint8_t(seed >> 63) : i % width == 0 ? uint8_t(seed >> 61) : 0;
+    if (dtype_is_float(type.elem) && i % width == width - 1) bytes[i] = uint8_t(0x3e + (seed >> 63) * 0x80);
   }
   return Value(std::move(t));
 }
