@@ -24,7 +24,7 @@ ValueId add_loops(Graph& g, BodyId home, ValueId trips, ValueId x, int levels) {
   const ValueId go = g.add_input(body, "go", ints(DType::boolean));
   const ValueId carried = g.add_input(body, "carried", Type());
   const ValueId next = add_loops(g, body, trips, carried, levels - 1);
-  g.body(body).outputs = {Builder(g, body).op("Identity", {go}), next};
+  g.set_outputs(body, {Builder(g, body).op("Identity", {go}), next});
   return Builder(g, home).op("Loop", {trips, kNoValue, x}, {{"body", BodyRef{body}}});
 }
 }  // namespace
@@ -235,7 +235,7 @@ TEST_CASE("loops in loops whose carried shapes change are inferred in one walk")
     const ValueId trips = g.add_input(kMainBody, "trips", ints(DType::i64));
     const ValueId x = g.add_input(kMainBody, "x", floats({3, 4}));
     const ValueId y = add_loops(g, kMainBody, trips, x, levels);
-    g.body(kMainBody).outputs = {y};
+    g.set_outputs(kMainBody, {y});
     const Status inferred = infer_graph(g);
     REQUIRE_MESSAGE(inferred.ok(), inferred.to_string());
     const Type& type = g.value(y).type;

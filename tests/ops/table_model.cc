@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A case of a table as a model of one node.
+#include <algorithm>
 #include <charconv>
 
 #include "base/format.h"
@@ -145,7 +146,12 @@ Result<onnx::Model> model_of(const TableCase& c) {
     info.name = v.name;
     info.type = type_proto(v.value);
   }
-  const size_t outputs = c.outputs.empty() ? 1 : c.outputs.size();
+  size_t outputs = c.outputs.size();
+  if (c.outputs.empty()) {  // a case that must fail names none
+    outputs = size_t(std::count_if(version.out.begin(), version.out.end(),
+                                   [](const Param& p) { return p.flags == kOnce; }));
+    outputs = std::max<size_t>(outputs, 1);
+  }
   for (size_t k = 0; k < outputs; ++k) {
     const bool given = c.outputs.empty() || c.outputs[k].value.kind != Value::Kind::none;
     node.output.emplace_back(given ? format("out_{}", k) : std::string());
