@@ -61,7 +61,7 @@ struct AttentionPrepared final : Prepared {
   AttentionPlan plan;
   DenseOperand operand[3];  // those whose rows are not dense
   size_t copied = 0;        // floats at the start of the scratch that they take
-  bool blind = false;  // there are no keys: the result is zero
+  bool blind = false;       // there are no keys: the result is zero
 };
 
 class AttentionKernel final : public NamedKernel {

@@ -185,7 +185,8 @@ void Importer::import_known(const Proto& node, Scope& scope, const Op& op, int o
   }
   trim(outputs, required_outputs(version));
   const bool unread = std::all_of(outputs.begin(), outputs.end(), [](ValueId v) { return v == kNoValue; });
-  if (unread && !outputs.empty()) outputs[0] = graph_.add_value(scope.body, "");  // every step makes something
+  if (unread && !outputs.empty())
+    outputs[0] = graph_.add_value(scope.body, "");  // every step makes something
   const NodeId id =
       graph_.add_node(scope.body, &op, std::move(inputs), std::move(*attrs), std::move(outputs));
   Node& made = graph_.node(id);

@@ -400,7 +400,14 @@ Status Program::bind_symbols(const RunRequest& request, std::vector<int64_t>& sy
 Result<std::shared_ptr<Plan>> Program::make_plan(const RunRequest& request) {
   auto plan = std::make_shared<Plan>();
   SX_TRY(bind_symbols(request, plan->symbols));
-  Planner p{*this, *machine_, *machine_->graph, *plan, DimValues(plan->symbols), {}, {}, {},
+  Planner p{*this,
+            *machine_,
+            *machine_->graph,
+            *plan,
+            DimValues(plan->symbols),
+            {},
+            {},
+            {},
             SizeCheck(*machine_->graph, plan->symbols)};
   SX_TRY(p.guards());
   SX_TRY(p.sizes());
