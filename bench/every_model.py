@@ -29,11 +29,11 @@ LARGE = 20e6  # bytes of a file whose loading should be five times faster
 NOISE = 2e-3  # seconds that a first run may take longer without being an outlier
 
 
-def probe(engine: str, case: cases.Case, options, folder: Path) -> dict:
+def measure_in_fresh_process(engine: str, case: cases.Case, options, folder: Path) -> dict:
     feed, results = folder / "feed.pickle", folder / f"{engine}.pickle"
     command = [
         sys.executable,
-        str(ROOT / "bench" / "probe.py"),
+        str(ROOT / "bench" / "fresh_process.py"),
         engine,
         str(case.model),
         str(options.threads),
@@ -75,7 +75,7 @@ def measure(case: cases.Case, options) -> dict:
         for engine in ENGINES:
             runs = []
             for _ in range(options.repetitions):
-                runs.append(probe(engine, case, options, folder))
+                runs.append(measure_in_fresh_process(engine, case, options, folder))
                 if "failed" in runs[-1]:
                     break
             failed = [run for run in runs if "failed" in run]

@@ -104,7 +104,7 @@ def probe(case: cases.Case, threads: int, repetitions: int) -> dict:
         seen: dict[str, list[dict]] = {engine: [] for engine in ENGINES}
         for _ in range(repetitions):
             for engine in ENGINES:
-                command = [sys.executable, str(ROOT / "bench" / "probe.py"), engine, str(case.model)]
+                command = [sys.executable, str(ROOT / "bench" / "fresh_process.py"), engine, str(case.model)]
                 done = subprocess.run([*command, str(threads), file.name], capture_output=True, text=True)
                 if done.returncode != 0:
                     raise RuntimeError(f"{engine}: {done.stderr.strip().splitlines()[-1]}")

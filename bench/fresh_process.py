@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One engine, one model, one fresh process: seconds to load, to run first, and anonymous memory afterwards.
 
-python bench/probe.py ENGINE MODEL THREADS FEED.pickle [SECONDS [RESULTS.pickle]]: one JSON document on standard output.
+python bench/fresh_process.py ENGINE MODEL THREADS FEED.pickle [SECONDS [RESULTS.pickle]]: one JSON document on standard output.
 With SECONDS it goes on for so long and tells the median of the runs after the first few as `steady`; RESULTS gets what
 the first run gave.
 """
