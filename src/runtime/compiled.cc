@@ -35,16 +35,13 @@ Result<std::unique_ptr<Compiled>> compile_graph(Graph graph, const CompileSettin
   return c;
 }
 
-bool has_late_values(const Program& program) {
-  for (const Slot& slot : program.slots()) {
-    if (slot.kind == Slot::Kind::late) return true;
-  }
+size_t late_values(const Program& program) {
+  size_t n = 0;
+  for (const Slot& slot : program.slots()) n += slot.kind == Slot::Kind::late ? 1 : 0;
   for (const Step& step : program.steps()) {
-    for (const auto& child : step.children) {
-      if (has_late_values(*child)) return true;
-    }
+    for (const auto& child : step.children) n += late_values(*child);
   }
-  return false;
+  return n;
 }
 
 Result<Graph> with_own_names(const Graph& graph) {

@@ -29,8 +29,8 @@ struct CompileSettings {
 
 Result<std::unique_ptr<Compiled>> compile_graph(Graph graph, const CompileSettings& settings);
 
-// Some values have sizes, or even ranks, that this program learns only during the run.
-bool has_late_values(const Program& program);
+// How many values have sizes, or even ranks, that this program learns only during the run.
+size_t late_values(const Program& program);
 
 // The graph with a symbol of its own for every dimension of its inputs that is not a number, whatever the
 // names are; inferred anew.

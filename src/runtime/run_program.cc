@@ -118,6 +118,12 @@ struct FrameLease {
       machine.pools[0]->give(std::exchange(frame->blocks[s], {}));
     for (size_t i = 0; i < frame->arenas.size(); ++i)
       machine.pools[i]->give(std::exchange(frame->arenas[i], {}));
+    // What came in and what goes out is the caller's: a frame that waits holds nothing of it.
+    for (const auto* list : {&program.inputs(), &program.outputs()}) {
+      for (SlotId s : *list) {
+        if (program.slots()[s].kind != Slot::Kind::constant) frame->values[s] = Value();
+      }
+    }
     plan->frames.give(std::move(frame));
   }
   Status take_arenas(Provider** failed) {

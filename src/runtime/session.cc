@@ -248,7 +248,7 @@ Status Session::State::compile(std::vector<Provider*> with) {
   settings.providers = std::move(with);
   SX_ASSIGN(Graph graph, original->clone_apart());
   SX_ASSIGN(auto c, compile_graph(std::move(graph), settings));
-  sizes_decide = options.rules && has_late_values(*c->program);
+  sizes_decide = options.rules && late_values(*c->program) > 0;
   special->clear();
   versions.push_back(std::move(c));
   current.store(versions.back().get(), std::memory_order_release);
@@ -284,6 +284,8 @@ std::shared_ptr<Compiled> Session::State::specialise(std::span<const Value> in) 
     special->given_up();  // half done, without memory, or for providers that are left out by now
     return nullptr;
   }
+  if (made && late_values(*made->program) >= late_values(*version->program))
+    made = nullptr;  // nothing is gained
   special->finished(in, made, std::chrono::steady_clock::now() - start);
   return made;
 }

@@ -238,10 +238,12 @@ TEST_CASE("what a session showed of a program for some sizes stays valid") {
   const char* text = R"(<ir_version: 8, opset_import: ["" : 17]>
     g (float[N] x) => (float[M] y) {
       a = Relu(x)
-      i = NonZero(a)
-      s = Transpose(i)
-      p = GatherND(a, s)
-      y = Sqrt(p)
+      n = Size(x)
+      hundred = Constant<value_int = 100>()
+      small = Less(n, hundred)
+      w = If(small) <then_branch = t () => (float[A] u) { u = Identity(a) },
+                     else_branch = e () => (float[B] v) { v = Concat<axis = 0>(a, a) }>
+      y = Sqrt(w)
     })";
   Toy toy;
   SessionOptions options = with_toy();

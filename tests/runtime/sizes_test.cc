@@ -12,15 +12,18 @@
 namespace sx::testing {
 namespace {
 
-// Sizes decide what runs: how many elements are positive only the run tells.
-const char* kLate = R"(<ir_version: 8, opset_import: ["" : 17]>
+// Sizes decide what runs: which branch is taken, and so how long the result is.
+const char* kBranch = R"(<ir_version: 8, opset_import: ["" : 17]>
   g (float[N] x) => (float[M] y) {
-    a = Relu(x)
-    i = NonZero(a)
-    s = Transpose(i)
-    p = GatherND(a, s)
-    y = Sqrt(p)
+    n = Size(x)
+    hundred = Constant<value_int = 100>()
+    small = Less(n, hundred)
+    w = If(small) <then_branch = t () => (float[A] u) { u = Relu(x) },
+                   else_branch = e () => (float[B] v) { v = Concat<axis = 0>(x, x) }>
+    y = Sqrt(w)
   })";
+
+int64_t length(int64_t n) { return n < 100 ? n : 2 * n; }
 
 Value ones(int64_t n) {
   const std::vector<float> v(size_t(n), 4.0f);
@@ -32,16 +35,16 @@ Value ones(int64_t n) {
 TEST_CASE("three thousand sizes leave nothing behind") {
   SessionOptions options;
   options.most_plans = 4;
-  auto session = session_of_text(kLate, options);
-  run_all(*session, {ones(1)});
+  auto session = session_of_text(kBranch, options);
+  for (int turn = 0; turn < 3; ++turn) run_all(*session, {ones(3000)});
   const size_t symbols = session->graph().pool().symbols();
   const size_t held = session->arena_bytes();
   for (int64_t n = 1; n <= 3000; ++n) {
     const std::vector<Value> y = run_all(*session, {ones(1 + n % 3001)});
-    REQUIRE(y[0].tensor.count() == 1 + n % 3001);
+    REQUIRE(y[0].tensor.count() == length(1 + n % 3001));
   }
   CHECK(session->program().plans() <= 4);
-  CHECK(session->graph().pool().symbols() == symbols);
+  CHECK(session->graph().pool().symbols() <= symbols);
   CHECK(session->arena_bytes() <= held + (1 << 20));
 }
 
@@ -49,17 +52,18 @@ TEST_CASE("sizes that come again from many threads give the same numbers all alo
   SessionOptions options;
   options.threads = 1;
   options.most_plans = 3;
-  auto session = session_of_text(kLate, options);
+  auto session = session_of_text(kBranch, options);
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       for (int64_t k = 0; k < 300; ++k) {
-        const int64_t n = 1 + (k + t) % 7;
+        const int64_t n = 97 + (k + t) % 7;
         const std::vector<Value> in = {ones(n)};
         std::vector<Value> out(1);
         const Status status = session->run(in, out);
-        const bool right = status.ok() && out[0].tensor.count() == n && out[0].tensor.as<float>()[0] == 2.0f;
+        const bool right =
+            status.ok() && out[0].tensor.count() == length(n) && out[0].tensor.as<float>()[0] == 2.0f;
         wrong += right ? 0 : 1;
       }
     });
