@@ -11,7 +11,7 @@ from hostile_models.known_failures import KNOWN_PROGRAMS
 
 PROGRAM = Path(os.environ.get("SARDONYX", Path(__file__).resolve().parents[2] / "build/sardonyx"))
 SLOWER = 10 if os.environ.get("SARDONYX_SANITIZED") else 1
-VERBS = {"info": [], "explain": [], "run": ["--random", "--timeout", "0.5"]}
+VERBS = {"info": [], "explain": [], "run": ["--random", "--timeout", "0.5", "--memory", "400M"]}
 
 
 def complaint(words, folder, worker):

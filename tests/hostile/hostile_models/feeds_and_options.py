@@ -70,7 +70,7 @@ option("a deadline in the past", {"timeout": 1e-9}, says=(), gives=2 * X)
 option("a deadline of -1", {"timeout": -1}, says="timeout", gives=2 * X)
 option("a deadline of 10^300", {"timeout": 1e300}, gives=2 * X)
 option("a deadline of NaN", {"timeout": float("nan")}, says="timeout", gives=2 * X)
-option("a memory limit of one byte", {"memory_limit": 1}, says="memory")
+option("a memory limit of one byte", {"memory_limit": 1}, says="limit of 1 bytes")
 option("a memory limit of -1", {"memory_limit": -1}, says="memory_limit")
 
 case(
