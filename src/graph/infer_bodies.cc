@@ -162,6 +162,8 @@ std::vector<Type> InferBodies::told(const Known& known, std::span<const Type> gi
 
 Result<std::vector<Type>> InferBodies::infer(BodyId body, std::span<const Type> given,
                                              InferNodes infer_nodes) {
+  if (const size_t inputs = graph_.body(body).inputs.size(); inputs != given.size())
+    return error(Code::invalid_model, "the body has {} inputs, the node gives it {}", inputs, given.size());
   const auto [it, first] = known_.try_emplace(body);
   Known& known = it->second;  // stays where it is while bodies inside are added
   std::vector<Type> types(given.begin(), given.end());

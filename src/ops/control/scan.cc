@@ -8,15 +8,18 @@ namespace sx::ops::scan {
 
 static Status infer(Infer& i) {
   if (!i.infer_body) return {};
-  const size_t scans = size_t(i.integer("num_scan_inputs"));
-  if (scans > i.inputs() || i.integer("num_scan_inputs") < 0) {
-    return i.fail("num_scan_inputs is {}, but there are {} inputs", scans, i.inputs());
+  const int64_t named = i.integer("num_scan_inputs");
+  if (named < 1 || named > int64_t(i.inputs())) {
+    return i.fail("num_scan_inputs is {}, expected 1 to the {} inputs", named, i.inputs());
   }
+  const size_t scans = size_t(named);
   const size_t states = i.inputs() - scans;
   if (i.outputs() < states) return i.fail("has {} outputs for {} states", i.outputs(), states);
   SX_ASSIGN(const std::vector<int64_t> axes, one_each(i.attrs(), "scan_input_axes", scans));
   SX_ASSIGN(const std::vector<int64_t> out_axes,
             one_each(i.attrs(), "scan_output_axes", i.outputs() - states));
+  SX_TRY(reversals(i.attrs(), "scan_input_directions", scans).status());
+  SX_TRY(reversals(i.attrs(), "scan_output_directions", i.outputs() - states).status());
   std::vector<Type> types;
   for (size_t k = 0; k < states; ++k) types.push_back(i.in(k));
   Dim length;
@@ -50,13 +53,12 @@ static Status infer(Infer& i) {
 
 static Status eval(Eval& e) {
   const size_t scans = size_t(e.integer("num_scan_inputs"));
-  if (scans > e.inputs()) return e.fail("num_scan_inputs is {}, but there are {} inputs", scans, e.inputs());
   const size_t states = e.inputs() - scans, outs = e.outputs() - states;
   SX_ASSIGN(const std::vector<int64_t> in_axes, one_each(e.attrs(), "scan_input_axes", scans));
   SX_ASSIGN(const std::vector<int64_t> out_axes, one_each(e.attrs(), "scan_output_axes", outs));
-  SX_ASSIGN(const std::vector<int64_t> reversed, one_each(e.attrs(), "scan_output_directions", outs));
+  SX_ASSIGN(const std::vector<int64_t> reversed, reversals(e.attrs(), "scan_output_directions", outs));
   ScanSteps s;
-  SX_ASSIGN(s.directions, one_each(e.attrs(), "scan_input_directions", scans));
+  SX_ASSIGN(s.directions, reversals(e.attrs(), "scan_input_directions", scans));
   s.body = e.body("body");
   s.kept.resize(outs);
   for (size_t k = 0; k < states; ++k) s.states.push_back(e.value(k));

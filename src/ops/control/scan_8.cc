@@ -24,6 +24,7 @@ static Status infer(Infer& i) {
     return i.fail("num_scan_inputs is {}, but there are {} inputs", scans, int64_t(i.inputs()) - 1);
   const size_t states = i.inputs() - 1 - size_t(scans);
   if (i.outputs() < states) return i.fail("has {} outputs for {} states", i.outputs(), states);
+  SX_TRY(reversals(i.attrs(), "directions", size_t(scans)).status());
   std::vector<Type> types;
   Dim batch = i.fresh("batch"), length = i.fresh("steps");
   for (size_t k = 1; k < i.inputs(); ++k) {
@@ -55,7 +56,7 @@ static Result<std::vector<Tensor>> run_batch(Eval& e, int64_t b, int64_t steps, 
   ScanSteps s;
   s.body = e.body("body");
   s.steps = steps;
-  SX_ASSIGN(s.directions, one_each(e.attrs(), "directions", scans));
+  SX_ASSIGN(s.directions, reversals(e.attrs(), "directions", scans));
   s.axes.assign(scans, 0);
   s.kept.resize(e.outputs() - states);
   for (size_t k = 0; k < states; ++k) {

@@ -34,4 +34,12 @@ Result<std::vector<int64_t>> one_each(const Attrs& attrs, std::string_view name,
   return list;
 }
 
+Result<std::vector<int64_t>> reversals(const Attrs& attrs, std::string_view name, size_t n) {
+  SX_ASSIGN(std::vector<int64_t> list, one_each(attrs, name, n));
+  for (int64_t v : list) {
+    if (v != 0 && v != 1) return error(Code::invalid_model, "attribute {} has {}, expected 0 or 1", name, v);
+  }
+  return list;
+}
+
 }  // namespace sx::ops

@@ -21,5 +21,7 @@ struct ScanSteps {
 
 // Attribute `name` with one number for each of n things; 0 where it is absent.
 Result<std::vector<int64_t>> one_each(const Attrs& attrs, std::string_view name, size_t n);
+// The same where each number says whether to go from the end: 0 or 1.
+Result<std::vector<int64_t>> reversals(const Attrs& attrs, std::string_view name, size_t n);
 
 }  // namespace sx::ops

@@ -15,11 +15,7 @@ BY_CAUSE = {
         "Tile 2^61 times, constant",
     ],
     "is accepted": [
-        "If whose branch has inputs",
-        "Loop whose body has a state too many",
         "Reshape of nothing to -1 by 0",
-        "Scan in direction 7",
-        "Scan of 0 inputs",
         "TopK of two counts",
         "a DFT inverse and one-sided of reals",
         "a LabelEncoder of two kinds of keys",
