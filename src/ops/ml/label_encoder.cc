@@ -18,16 +18,23 @@ static Tensor list_of(const Attrs& attrs, const std::string& name) {
   return t ? *t : Tensor();
 }
 
+// Keys, and values, are of one kind.
+static Status require_one_list(Infer& i, const std::string& name) {
+  int given = 0;
+  for (const char* kind : {"_strings", "_int64s", "_floats", "_tensor"}) given += i.attrs().has(name + kind);
+  if (given == 1) return {};
+  return i.fail("needs one of {0}_strings, {0}_int64s, {0}_floats and {0}_tensor, has {1}", name, given);
+}
+
 static Status infer(Infer& i) {
+  SX_TRY(require_one_list(i, "keys"));
+  SX_TRY(require_one_list(i, "values"));
   const Tensor values = list_of(i.attrs(), "values");
-  if (!values.defined()) return i.fail("needs values_strings, values_int64s, values_floats or values_tensor");
   const Tensor* otherwise = i.attrs().get<Tensor>("default_tensor");
   if (otherwise && (otherwise->count() != 1 || otherwise->type() != values.type())) {
     return i.fail("default_tensor is {}{}, one {} expected", dtype_name(otherwise->type()),
                   to_string(otherwise->dims()), dtype_name(values.type()));
   }
-  if (!list_of(i.attrs(), "keys").defined())
-    return i.fail("needs keys_strings, keys_int64s, keys_floats or keys_tensor");
   i.set_tensor(0, values.type(), i.in(0).shape);
   return {};
 }

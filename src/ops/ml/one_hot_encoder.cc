@@ -6,13 +6,15 @@
 namespace sx::ops::one_hot_encoder {
 
 static Status infer(Infer& i) {
-  const size_t n = texts_of(i.attrs(), "cats_strings").size() + i.integers("cats_int64s").size();
+  const size_t texts = texts_of(i.attrs(), "cats_strings").size(), ints = i.integers("cats_int64s").size();
+  if ((texts == 0) == (ints == 0))
+    return i.fail("needs cats_strings or cats_int64s, has {} and {} categories", texts, ints);
   if (!i.rank_known(0)) {
     i.set_unknown_shape(0, DType::f32);
     return {};
   }
   std::vector<Dim> dims = i.dims(0);
-  dims.push_back(int64_t(n));
+  dims.push_back(int64_t(texts + ints));
   i.set_tensor(0, DType::f32, Shape(std::move(dims)));
   return {};
 }

@@ -6,13 +6,12 @@
 
 namespace sx::ops::tree_ensemble {
 
-static int64_t targets_of(const Attrs& attrs) {
-  const int64_t n = attrs.integer("n_targets", 1);
-  return n < 1 ? 1 : n;
-}
+static int64_t targets_of(const Attrs& attrs) { return attrs.integer("n_targets", 1); }
 
 static Status infer(Infer& i) {
-  infer_rows(i, 0, i.elem(0), targets_of(i.attrs()));
+  const int64_t targets = targets_of(i.attrs());
+  if (targets < 1) return i.fail("n_targets is {}, at least 1 expected", targets);
+  infer_rows(i, 0, i.elem(0), targets);
   return {};
 }
 

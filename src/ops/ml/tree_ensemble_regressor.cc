@@ -9,10 +9,12 @@
 
 namespace sx::ops::tree_ensemble_regressor {
 
-static int64_t targets_of(const Attrs& attrs) { return std::max<int64_t>(attrs.integer("n_targets", 1), 1); }
+static int64_t targets_of(const Attrs& attrs) { return attrs.integer("n_targets", 1); }
 
 static Status infer(Infer& i) {
-  infer_rows(i, 0, DType::f32, targets_of(i.attrs()));
+  const int64_t targets = targets_of(i.attrs());
+  if (targets < 1) return i.fail("n_targets is {}, at least 1 expected", targets);
+  infer_rows(i, 0, DType::f32, targets);
   return {};
 }
 

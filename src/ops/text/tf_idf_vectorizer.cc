@@ -17,6 +17,8 @@ static int64_t output_size(const std::vector<int64_t>& indexes) {
 }
 
 static Status infer(Infer& i) {
+  const bool texts = i.attrs().has("pool_strings"), ints = i.attrs().has("pool_int64s");
+  if (texts == ints) return i.fail("needs pool_strings or pool_int64s, has {}", texts ? "both" : "none");
   if (!i.rank_known(0)) {
     i.set_unknown_shape(0, DType::f32);
     return {};
