@@ -284,6 +284,8 @@ Status eval_resize(Eval& e) {
     return e.fail("mode '{}' is not nearest, linear or cubic", rule.mode);
   }
   inputs.scales = numbers(e.has(2) ? &e.in(2) : nullptr);
+  if (!inputs.scales.empty() && e.has(3) && e.in(3).count() != 0)
+    return e.fail("both scales and sizes are given, expected one of them");
   if (inputs.scales.empty() && e.has(3)) {
     SX_ASSIGN(inputs.sizes, e.ints_of(3));
   }

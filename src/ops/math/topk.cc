@@ -6,11 +6,13 @@
 #include "graph/infer.h"
 #include "graph/lift.h"
 #include "graph/op.h"
+#include "ops/common/checks.h"
 #include "ops/engine/codec.h"
 
 namespace sx::ops::topk {
 
 static Status infer(Infer& i) {
+  SX_TRY(require_one(i, 1, "K"));
   for (size_t o = 0; o < i.outputs(); ++o) i.set_unknown_shape(o, o == 0 ? i.elem(0) : DType::i64);
   if (!i.rank_known(0)) return {};
   SX_ASSIGN(const size_t axis, i.axis(i.integer("axis"), i.rank(0)));
@@ -48,7 +50,8 @@ static Status eval(Eval& e) {
   const Tensor& x = e.in(0);
   SX_ASSIGN(const size_t axis, e.axis(e.integer("axis"), x.rank()));
   SX_ASSIGN(const auto wanted, e.ints_of(1));
-  const int64_t n = x.dims()[axis], k = wanted.empty() ? 0 : wanted[0];
+  if (wanted.size() != 1) return e.fail("K is {}, one element expected", to_string(e.in(1).dims()));
+  const int64_t n = x.dims()[axis], k = wanted[0];
   if (k < 0 || k > n) return e.fail("K is {}, axis {} has {} elements", k, axis, n);
   Dims dims = x.dims();
   dims[axis] = k;

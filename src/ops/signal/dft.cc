@@ -36,6 +36,11 @@ static Status infer(Infer& i) {
   return {};
 }
 
+// One side of a spectrum is all there is to know only where the signal is real.
+static bool parts_fit(int64_t parts, bool onesided, bool inverse) {
+  return (parts == 1 || parts == 2) && (!onesided || parts == (inverse ? 2 : 1));
+}
+
 struct Line {
   int64_t have = 0, n = 0, out = 0;  // elements in the input, of the transform, in the output
   int64_t parts = 1, out_parts = 2;
@@ -65,7 +70,9 @@ static Status eval(Eval& e) {
   l.n = e.has(1) ? number_at<int64_t>(e.in(1)) : l.mirrored ? 2 * (l.have - 1) : l.have;
   l.out = onesided && !inverse ? l.n / 2 + 1 : l.n;
   l.out_parts = l.mirrored ? 1 : 2;
-  if (l.parts != 1 && l.parts != 2) return e.fail("the last axis must have 1 or 2 parts, found {}", l.parts);
+  if (!parts_fit(l.parts, onesided, inverse))
+    return e.fail("the last axis must have {} parts, found {}", onesided ? inverse ? "2" : "1" : "1 or 2",
+                  l.parts);
   if (l.n < 1 || l.n > (int64_t(1) << 28)) return e.fail("a transform of length {} cannot be", l.n);
   Dims dims = x.dims();
   dims[axis] = l.out;

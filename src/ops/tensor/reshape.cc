@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reshape: the same elements under other sizes. A size 0 copies the input's (unless allowzero), one -1 is
 // what remains.
+#include <algorithm>
+
 #include "graph/lift.h"
 #include "ops/tensor/shapes.h"
 
@@ -30,6 +32,8 @@ static Result<std::vector<Dim>> sizes(Infer& i, const std::vector<Dim>& wanted) 
     others.push_back(d);
   }
   if (free < wanted.size()) {
+    if (!copy_zero && std::any_of(others.begin(), others.end(), [](Dim d) { return d.is_constant(0); }))
+      return i.fail("the shape {} has a 0 and a -1: with allowzero, any size would do", to_string(wanted));
     if (!known)
       dims[free] = i.fresh();
     else {

@@ -22,6 +22,8 @@ static Status infer(Infer& i) {
     return {};
   }
   const size_t rank = i.rank(0) + axes.size();
+  if (rank > Infer::kMostRank)
+    return i.fail("would make {} axes, at most {} expected", rank, Infer::kMostRank);
   SX_ASSIGN(const std::vector<size_t> fresh, normal_axes(axes, rank));
   std::vector<Dim> dims;
   for (size_t k = 0, from = 0; k < rank; ++k) {
