@@ -82,7 +82,8 @@ struct Planner {
       size_t bytes = 0;
       if (!element_count(view.dims, count) || !dtype_bytes(view.type, uint64_t(count), bytes)) {
         return error(Code::invalid_argument, "'{}' would be {}{}: too large", graph.value(slot.value).name,
-                     dtype_name(view.type), to_string(view.dims));
+                     dtype_name(view.type), to_string(view.dims))
+            .in(describe(graph, graph.value(slot.value).producer));
       }
       if (program.bytes_of(view) < bytes) {
         return error(Code::internal, "'{}' is {}{}: layout {} has room for {} bytes, expected at least {}",

@@ -7,12 +7,6 @@ BY_CAUSE = {
         "50,000 inputs of a model",
         "Attention over a million places",
     ],
-    "an error while sizes are planned does not name the node": [
-        "ConstantOfShape of 2^62, constant",
-        "ConstantOfShape of 2^70, constant",
-        "Conv with pads of 2^40",
-        "Tile 2^61 times, constant",
-    ],
     "is accepted": [
         "an Imputer with three values for two columns",
         "fed one number 3 * 10^12 times",
