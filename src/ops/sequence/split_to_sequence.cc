@@ -3,6 +3,7 @@
 // last may be smaller), or, without `split`, one by one.
 #include <algorithm>
 
+#include "base/task.h"
 #include "ops/engine/move.h"
 #include "ops/sequence/sequences.h"
 
@@ -31,14 +32,23 @@ static Status infer(Infer& i) {
   return {};
 }
 
+// How many pieces there are, or will be if their sizes are right.
+static Result<int64_t> count(const Eval& e, int64_t size) {
+  if (!e.has(1)) return size;
+  if (e.in(1).rank() != 0) return e.in(1).count();
+  SX_ASSIGN(const std::vector<int64_t> split, e.ints_of(1));
+  if (split[0] <= 0) return e.fail("split must be positive, found {}", split[0]);
+  return size / split[0] + (size % split[0] != 0);
+}
+
 // The sizes of the pieces.
-static Result<std::vector<int64_t>> pieces(const Eval& e, int64_t size) {
+static Result<std::vector<int64_t>> pieces(const Eval& e, int64_t size, int64_t parts) {
   if (!e.has(1)) return std::vector<int64_t>(size_t(size), 1);
   SX_ASSIGN(std::vector<int64_t> split, e.ints_of(1));
   if (e.in(1).rank() == 0) {
-    if (split[0] <= 0) return e.fail("split must be positive, found {}", split[0]);
     std::vector<int64_t> sizes;
-    for (int64_t at = 0; at < size; at += split[0]) sizes.push_back(std::min(split[0], size - at));
+    sizes.reserve(size_t(parts));
+    for (int64_t at = 0; at < size; at += sizes.back()) sizes.push_back(std::min(split[0], size - at));
     return sizes;
   }
   int64_t sum = 0;
@@ -55,10 +65,13 @@ static Status eval(Eval& e) {
   const Tensor& x = e.in(0);
   SX_ASSIGN(const size_t axis, e.axis(e.integer("axis"), x.rank()));
   const int64_t size = x.dims()[axis];
-  SX_ASSIGN(const std::vector<int64_t> sizes, pieces(e, size));
+  SX_ASSIGN(const int64_t parts, count(e, size));
+  SX_ASSIGN(const MemoryCharge list, charge_memory(size_t(parts) * (sizeof(Value) + sizeof(int64_t))));
+  SX_ASSIGN(const std::vector<int64_t> sizes, pieces(e, size, parts));
   const int64_t outer = product(std::span(x.dims().begin(), axis));
   const int64_t inner = product(std::span(x.dims().begin() + axis + 1, x.rank() - axis - 1));
   std::vector<Value> items;
+  items.reserve(size_t(parts));
   int64_t at = 0;
   for (int64_t s : sizes) {
     Dims dims = x.dims();
