@@ -210,10 +210,14 @@ Status Program::walk(Frame& frame, const RunRequest& request) {
   if (std::any_of(steps_.begin(), steps_.end(), [](const Step& s) { return s.late; }))
     frame.symbols = frame.plan.symbols;
   const bool profile = machine_->profile;
+  // A step that was stopped may be half done: it is asked after each, so that the error names it.
+  auto check_cancel = [&] { return request.cancel ? request.cancel->check() : Status(); };
+  SX_TRY(check_cancel());
   for (size_t k = 0; k < steps_.size(); ++k) {
-    if (request.cancel) SX_TRY(request.cancel->check());
     const uint64_t start = profile ? now_ns() : 0;
-    if (Status s = contained([&] { return run_step(frame, request, k); }); !s.ok()) {
+    Status s = contained([&] { return run_step(frame, request, k); });
+    if (s.ok()) s = check_cancel();
+    if (!s.ok()) {
       blame(steps_[k].provider, s, request.failed);
       return steps_[k].node == kNoNode ? std::move(s)
                                        : std::move(s).in(describe(*machine_->graph, steps_[k].node));
@@ -223,12 +227,11 @@ Status Program::walk(Frame& frame, const RunRequest& request) {
       times_[k].ns += now_ns() - start;
       times_[k].runs += 1;
     }
-    for (SlotId s : steps_[k].release) {
-      machine_->pools[0]->give(std::exchange(frame.blocks[s], {}));
-      if (slots_[s].kind != Slot::Kind::input) frame.values[s] = Value();
+    for (SlotId slot : steps_[k].release) {
+      machine_->pools[0]->give(std::exchange(frame.blocks[slot], {}));
+      if (slots_[slot].kind != Slot::Kind::input) frame.values[slot] = Value();
     }
   }
-  if (request.cancel) SX_TRY(request.cancel->check());  // the last step may have stopped half done
   SX_TRY(finish_outputs(frame, request));
   return stop_requested() ? check_stop() : Status();
 }

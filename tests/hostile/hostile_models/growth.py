@@ -120,6 +120,7 @@ case(
     says="'Attention'",
     dims={"x": [1, 1, "n", 1]},
     opset=23,
+    options={"timeout": 0.3},  # its rows take little memory, all of them together take an hour
 )
 case(
     "RandomNormal of 10^12",
@@ -203,10 +204,10 @@ case(
         ),
     ),
     {"x": ones(1)},
-    says=("Concat",),
+    says=("'Loop'", "limit of"),
     consts=TRIPS,
     dims={"x": ["n"]},
-    options={"memory_limit": 300 << 20, "timeout": 1},
+    options={"memory_limit": 100 << 20},
 )
 case(
     "Loop whose string doubles",

@@ -5,17 +5,11 @@ the library, KNOWN_PROGRAMS about the program."""
 BY_CAUSE = {
     "takes too long": [
         "50,000 inputs of a model",
-        "Attention over a million places",
     ],
     "is accepted": [
         "an Imputer with three values for two columns",
         "fed one number 3 * 10^12 times",
         "with a dim of 2^70",
-    ],
-    "there is no memory limit yet": [
-        "Conv of constants that takes an hour",
-        "Loop whose state doubles",
-        "MatMul of constants that takes an hour",
     ],
 }
 KNOWN = {name: cause for cause, names in BY_CAUSE.items() for name in names}
