@@ -52,18 +52,15 @@ class Bench final : public Command {
     inputs_.source.dims = options->dims;
     auto feeds = gather_inputs((*session)->inputs(), inputs_.source);
     if (!feeds.ok()) return refuse(std::move(feeds).status());
-    std::vector<Value> in, results((*session)->outputs().size());
-    for (const ValueDesc& d : (*session)->inputs()) {
-      for (const sx::NamedValue& f : *feeds) {
-        if (f.name == d.name) in.push_back(f.value);
-      }
-    }
+    const auto in = in_order(**session, std::move(*feeds));
+    if (!in.ok()) return refuse(in.status());
+    std::vector<Value> results((*session)->outputs().size());
     double first = 0;
     std::vector<double> times;
     double shown = now();
     for (double begin = now(); times.size() < 3 || now() - begin < seconds_;) {
       const double t = now();
-      Status s = (*session)->run(in, results, {&interrupt()});
+      Status s = (*session)->run(*in, results, {&interrupt()});
       if (!s.ok() && interrupted() && times.size() >= 3) break;  // tells what it has
       if (!s.ok()) return fail(std::move(s));
       (times.empty() && first == 0 ? first : times.emplace_back()) = now() - t;

@@ -96,13 +96,9 @@ class Explain final : public Command {
     inputs_.source.dims = options->dims;
     std::shared_ptr<const Plan> plan;
     if (auto feeds = gather_inputs((*session)->inputs(), inputs_.source); feeds.ok()) {
-      std::vector<Value> in;
-      for (const ValueDesc& d : (*session)->inputs()) {
-        for (const sx::NamedValue& f : *feeds) {
-          if (f.name == d.name) in.push_back(f.value);
-        }
-      }
-      if (auto made = (*session)->plan(in); made.ok()) plan = *made;
+      const auto in = in_order(**session, std::move(*feeds));
+      if (!in.ok()) return refuse(in.status());
+      if (auto made = (*session)->plan(*in); made.ok()) plan = *made;
     }
     std::vector<Described> list;
     describe_program(**session, (*session)->program(), plan.get(), 0, list);

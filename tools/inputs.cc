@@ -117,6 +117,15 @@ Result<Value> random_value(const ValueDesc& input, uint64_t seed,
   return Value(std::move(t));
 }
 
+Result<std::vector<Value>> in_order(const Session& session, std::vector<NamedValue> feeds) {
+  std::vector<Value> values(session.inputs().size());
+  for (NamedValue& feed : feeds) {
+    SX_ASSIGN(const size_t i, session.input_index(feed.name));
+    values[i] = std::move(feed.value);
+  }
+  return values;
+}
+
 Result<std::vector<NamedValue>> gather_inputs(const std::vector<ValueDesc>& inputs,
                                               const InputSource& source) {
   const LeaveAtOnce leave;

@@ -24,6 +24,8 @@ Result<std::vector<std::pair<std::string, int64_t>>> parse_dims(const std::vecto
 Result<Value> read_value(const std::string& path, const Type& type);  // .npy, .npz (one member), .pb
 Result<std::vector<NamedValue>> gather_inputs(const std::vector<ValueDesc>& inputs,
                                               const InputSource& source);
+// One value for each input of the session; an input that is not given stays empty.
+Result<std::vector<Value>> in_order(const Session& session, std::vector<NamedValue> feeds);
 // Sizes not given are 1 for batch-like symbols and 8 otherwise.
 Result<Value> random_value(const ValueDesc& input, uint64_t seed,
                            const std::vector<std::pair<std::string, int64_t>>& dims);

@@ -2,6 +2,7 @@
 #include "session.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "base/contained.h"
 #include "base/format.h"
@@ -24,13 +25,19 @@ const onnx::TensorShapeProto* declared_shape(const onnx::ValueInfoProto& info) {
   return tensor && tensor->shape ? &*tensor->shape : nullptr;
 }
 
+using DeclaredShapes = std::unordered_map<std::string_view, const onnx::TensorShapeProto*>;
+
+DeclaredShapes declared_shapes(const std::vector<onnx::ValueInfoProto>& infos) {
+  DeclaredShapes shapes;
+  for (const onnx::ValueInfoProto& info : infos) shapes[std::string_view(info.name)] = declared_shape(info);
+  return shapes;
+}
+
 // As onnxruntime tells it: numbers, names as the file has them, None for what neither the file nor inference
 // says.
-nb::list shape_of(const ValueDesc& desc, const std::vector<onnx::ValueInfoProto>& infos) {
-  const onnx::TensorShapeProto* declared = nullptr;
-  for (const onnx::ValueInfoProto& info : infos) {
-    if (std::string_view(info.name) == desc.name) declared = declared_shape(info);
-  }
+nb::list shape_of(const ValueDesc& desc, const DeclaredShapes& shapes) {
+  const auto found = shapes.find(desc.name);
+  const onnx::TensorShapeProto* declared = found == shapes.end() ? nullptr : found->second;
   nb::list list;
   const Shape& shape = desc.type.shape;
   for (size_t i = 0; i < shape.rank(); ++i) {
@@ -46,10 +53,10 @@ nb::list shape_of(const ValueDesc& desc, const std::vector<onnx::ValueInfoProto>
   return list;
 }
 
-Argument argument_of(const ValueDesc& desc, const std::vector<onnx::ValueInfoProto>& infos) {
+Argument argument_of(const ValueDesc& desc, const DeclaredShapes& shapes) {
   PyObject* name = str_of(desc.name).release().ptr();
   PyUnicode_InternInPlace(&name);
-  return {nb::steal(name), str_of(onnxruntime_name(desc.type)), shape_of(desc, infos),
+  return {nb::steal(name), str_of(onnxruntime_name(desc.type)), shape_of(desc, shapes),
           str_of(to_string(desc.type))};
 }
 
@@ -95,11 +102,10 @@ NativeSession::NativeSession(nb::object source, nb::dict kwargs) {
   if (!status.ok() && status.to_string().rfind(path, 0) != 0) status = std::move(status).in(path);
   if (PyErr_Occurred()) throw nb::python_error();
   check(status);
-  const std::vector<onnx::ValueInfoProto> none;
-  for (const ValueDesc& d : session_->inputs())
-    inputs_.push_back(argument_of(d, model->graph ? model->graph->input : none));
-  for (const ValueDesc& d : session_->outputs())
-    outputs_.push_back(argument_of(d, model->graph ? model->graph->output : none));
+  const DeclaredShapes in = model->graph ? declared_shapes(model->graph->input) : DeclaredShapes();
+  const DeclaredShapes out = model->graph ? declared_shapes(model->graph->output) : DeclaredShapes();
+  for (const ValueDesc& d : session_->inputs()) inputs_.push_back(argument_of(d, in));
+  for (const ValueDesc& d : session_->outputs()) outputs_.push_back(argument_of(d, out));
   read_metadata(*model);
 }
 

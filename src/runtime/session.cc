@@ -340,13 +340,31 @@ Result<bool> Session::State::unbind_names(const Compiled& used, std::span<const 
   return true;
 }
 
-Status Session::State::check_given(std::span<const Value> in) const {
-  std::string missing;
-  for (size_t i = 0; i < in.size(); ++i) {
-    if (in[i].kind == Value::Kind::none)
-      missing += format("\n  {}  {}", inputs[i].name, to_string(inputs[i].type));
+namespace {
+
+// Inputs or outputs with their types, a line each; of very many the first ones.
+struct Listing {
+  static constexpr size_t kMost = 50;
+  std::string lines;
+  size_t count = 0;
+
+  void add(const ValueDesc& d) {
+    if (count++ < kMost) lines += format("\n  {}  {}", d.name, to_string(d.type));
   }
-  return missing.empty() ? Status() : error(Code::invalid_argument, "inputs that were not given:{}", missing);
+  std::string text() const {
+    return count <= kMost ? lines : lines + format("\n  … and {} more", count - kMost);
+  }
+};
+
+}  // namespace
+
+Status Session::State::check_given(std::span<const Value> in) const {
+  Listing missing;
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (in[i].kind == Value::Kind::none) missing.add(inputs[i]);
+  }
+  if (missing.count == 0) return {};
+  return error(Code::invalid_argument, "inputs that were not given:{}", missing.text());
 }
 
 namespace {
@@ -485,9 +503,9 @@ Result<size_t> find_name(const std::vector<ValueDesc>& all,
                          const std::unordered_map<std::string_view, size_t>& index, std::string_view name,
                          const char* kind, const char* verb) {
   if (const auto it = index.find(name); it != index.end()) return it->second;
-  std::string text;
-  for (const ValueDesc& d : all) text += format("\n  {}  {}", d.name, to_string(d.type));
-  return error(Code::invalid_argument, "there is no {} '{}'; the model {}{}", kind, name, verb, text);
+  Listing there;
+  for (const ValueDesc& d : all) there.add(d);
+  return error(Code::invalid_argument, "there is no {} '{}'; the model {}{}", kind, name, verb, there.text());
 }
 
 }  // namespace

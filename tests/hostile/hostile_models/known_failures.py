@@ -3,9 +3,6 @@
 the library, KNOWN_PROGRAMS about the program."""
 
 BY_CAUSE = {
-    "takes too long": [
-        "50,000 inputs of a model",
-    ],
     "is accepted": [
         "an Imputer with three values for two columns",
         "fed one number 3 * 10^12 times",
@@ -14,5 +11,4 @@ BY_CAUSE = {
 }
 KNOWN = {name: cause for cause, names in BY_CAUSE.items() for name in names}
 KNOWN_PROGRAMS = {
-    "50,000 inputs of a model": "takes too long",
 }
