@@ -31,7 +31,13 @@ Value tensor_value(PyObject* object, const Type& type, const std::string& name, 
                 to_string(type)));
   }
   if (dtype == DType::string) return Value(tensor_of_strings(object));
-  return Value(tensor_over(object, dtype, owned, holder));
+  try {
+    return Value(tensor_over(object, dtype, owned, holder));
+  } catch (nb::python_error& e) {
+    if (!e.matches(PyExc_MemoryError)) throw;
+  }
+  raise(error(Code::out_of_memory, "input '{}' is {}, not as it lies in memory: there is none for a copy",
+              name, array_text(object)));
 }
 
 Value any_value(PyObject* object, const Type& type, const std::string& name, bool owned, nb::object& holder);

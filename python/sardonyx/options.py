@@ -100,6 +100,8 @@ class SessionOptions:
 
     def add_free_dimension_override_by_name(self, name: str, size: int) -> None:
         """Fixes a named dimension of the inputs ahead."""
+        if not 0 <= size < 2**63:
+            raise ValueError(f"the size of '{name}' is {size}, expected 0 to 2^63 - 1")
         self._dims[name] = int(size)
 
     def _settings(self, providers: list[str]) -> dict:
