@@ -1,7 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """OrtValue and IOBinding on the processor's own memory, for code written for onnxruntime."""
 
+import ctypes
+import math
+
 import numpy as np
+
+from .errors import InvalidArgument
+
+
+def _array_at(address: int, element_type, shape) -> np.ndarray:
+    if element_type is None or shape is None:
+        raise ValueError("buffer_ptr is given without element_type and shape")
+    kind = np.dtype(element_type)
+    memory = (ctypes.c_byte * (math.prod(shape) * kind.itemsize)).from_address(address)
+    return np.ndarray(shape, kind, memory)
+
+
+def _text(value) -> str:
+    return f"{value.dtype}{list(value.shape)}" if isinstance(value, np.ndarray) else type(value).__name__
 
 
 class OrtValue:
@@ -58,10 +75,19 @@ class IOBinding:
     def bind_ortvalue_input(self, name: str, value: OrtValue) -> None:
         self._feed[name] = value.numpy()
 
-    def bind_output(self, name: str, device_type: str = "cpu", device_id: int = 0, *_) -> None:
+    def bind_output(
+        self,
+        name: str,
+        device_type: str = "cpu",
+        device_id: int = 0,
+        element_type=None,
+        shape=None,
+        buffer_ptr: int | None = None,
+    ) -> None:
+        """With `buffer_ptr` the output comes to lie there, as an array of `shape` and `element_type`, a numpy type."""
         if device_type != "cpu":
             raise ValueError(f"device_type is '{device_type}', expected 'cpu'")
-        self._wanted[name] = None
+        self._wanted[name] = OrtValue(_array_at(buffer_ptr, element_type, shape)) if buffer_ptr else None
 
     def bind_ortvalue_output(self, name: str, value: OrtValue) -> None:
         self._wanted[name] = value
@@ -87,9 +113,14 @@ class IOBinding:
     def _run(self, run_options) -> None:
         values = self._session.run(list(self._wanted), self._feed, run_options)
         self._results = []
-        for bound, value in zip(self._wanted.values() or [None] * len(values), values, strict=True):
+        bindings = self._wanted or dict.fromkeys(output.name for output in self._session.get_outputs())
+        for (name, bound), value in zip(bindings.items(), values, strict=True):
             if bound is None:
                 bound = OrtValue(value)
+            elif _text(value) != _text(bound.numpy()):
+                raise InvalidArgument(
+                    f"output '{name}' is {_text(value)}, it is bound to {_text(bound.numpy())}"
+                )
             else:
                 bound.update_inplace(value)
             self._results.append(bound)

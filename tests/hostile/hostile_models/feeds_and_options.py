@@ -85,8 +85,7 @@ case(
     "an output bound to memory that is too small",
     None,
     {"x": X},
-    says="y",
-    gives=2 * X,
+    says=("output 'y' is float32[2, 3]", "float32[1]"),
     model=ADD,
     action="bind_small",
 )
