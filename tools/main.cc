@@ -11,6 +11,7 @@
 
 #include "base/format.h"
 #include "command.h"
+#include "onnx/display.h"
 #include "pages.h"
 #include "signals.h"
 
@@ -35,14 +36,7 @@ std::string advice_for(const Status& status) {
 }
 
 void print_error(Terminal& out, const Status& status) {
-  std::string text;
-  for (auto it = status.context().rbegin(); it != status.context().rend(); ++it) text += escaped(*it) + ": ";
-  // Lines of our own making stay lines; everything else that a terminal could obey is escaped.
-  std::string_view rest = status.message();
-  for (size_t end; (end = rest.find('\n')) != std::string_view::npos; rest.remove_prefix(end + 1)) {
-    text += escaped(rest.substr(0, end)) + "\n";
-  }
-  out.note(out.paint_error(Style::bad, "error: ") + text + escaped(rest));
+  out.note(out.paint_error(Style::bad, "error: ") + onnx::shown(status));
   if (const std::string more = advice_for(status); !more.empty()) out.note(more);
 }
 

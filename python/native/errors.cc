@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "errors.h"
 
+#include "onnx/display.h"
+
 namespace sx::python {
 namespace {
 
@@ -15,7 +17,8 @@ void raise(const Status& status) {
   PyObject* type = PyExc_RuntimeError;
   if (classes_by_code && code < PyTuple_GET_SIZE(classes_by_code))
     type = PyTuple_GET_ITEM(classes_by_code, code);
-  const std::string text = status.to_string();
+  std::string text = onnx::shown(status);
+  if (!status.advice().empty()) text += "\n" + status.advice();
   nanobind::object message =
       nanobind::steal(PyUnicode_DecodeUTF8(text.data(), Py_ssize_t(text.size()), "replace"));
   if (message.is_valid()) PyErr_SetObject(type, message.ptr());

@@ -50,4 +50,14 @@ std::string quoted(std::string_view text, size_t limit) {
   return "'" + escaped(text.substr(0, limit)) + "…'";
 }
 
+std::string shown(const Status& status) {
+  std::string text;
+  for (auto it = status.context().rbegin(); it != status.context().rend(); ++it) text += escaped(*it) + ": ";
+  std::string_view rest = status.message();
+  for (size_t end; (end = rest.find('\n')) != std::string_view::npos; rest.remove_prefix(end + 1)) {
+    text += escaped(rest.substr(0, end)) + "\n";
+  }
+  return text + escaped(rest);
+}
+
 }  // namespace sx::onnx

@@ -40,6 +40,8 @@ def complaint(case, answer):
         return f"took {answer['cpu']:.1f} s, then {kind} {shortened(what)}"
     if answer["megabytes"] > 500 and SLOWER == 1:
         return f"took {answer['megabytes']:.0f} MB, then {kind} {shortened(what)}"
+    if kind == "says" and any(c < " " and c != "\n" for c in what):
+        return f"says control characters: {shortened(repr(what))}"
     if kind == "says" and case.says is not None:
         missing = [part for part in case.says if part not in what]
         return f"does not say {missing}: {shortened(what)}" if missing else None

@@ -211,6 +211,36 @@ def test_io_binding(x):
     np.testing.assert_array_equal(binding.copy_outputs_to_cpu()[1], 0 * x)
 
 
+def bound_to(array, x):
+    binding = sardonyx.InferenceSession(TWO).io_binding()
+    binding.bind_cpu_input("a", x)
+    binding.bind_cpu_input("b", x)
+    binding.bind_output("s", "cpu", 0, array.dtype, array.shape, array.ctypes.data)
+    return binding
+
+
+def test_io_binding_to_memory(x):
+    there = np.zeros((2, 4), np.float32)
+    binding = bound_to(there, x)
+    binding._session.run_with_iobinding(binding)
+    np.testing.assert_array_equal(there, 2 * x)
+
+
+@pytest.mark.parametrize("shape, dtype", [((4,), "f4"), ((1, 4), "f4"), ((2, 4), "f8"), ((2, 8), "f4")])
+def test_io_binding_to_memory_that_does_not_fit(x, shape, dtype):
+    there = np.zeros(shape, dtype)
+    binding = bound_to(there, x)
+    with pytest.raises(sardonyx.SardonyxError, match=r"output 's' is float32\[2, 4\], it is bound to"):
+        binding._session.run_with_iobinding(binding)
+    assert not there.any()
+
+
+def test_exceptions_hold_no_control_characters(x):
+    session = sardonyx.InferenceSession(TWO)
+    with pytest.raises(sardonyx.SardonyxError, match=r"'\\x1b\[31mc'"):
+        session.run(None, {"\x1b[31mc": x})
+
+
 def test_threads_share_a_session():
     session = sardonyx.InferenceSession(ROOT / "models" / "digits" / "digits.onnx")
     name = session.get_inputs()[0].name

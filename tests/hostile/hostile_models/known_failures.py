@@ -3,9 +3,6 @@
 the library, KNOWN_PROGRAMS about the program."""
 
 BY_CAUSE = {
-    "is accepted": [
-        "an Imputer with three values for two columns",
-    ],
 }
 KNOWN = {name: cause for cause, names in BY_CAUSE.items() for name in names}
 KNOWN_PROGRAMS = {
