@@ -16,6 +16,14 @@ T combine(const std::string& how, T old, T now) {
   return now < old || now != now ? now : old;
 }
 
+// Update `k` has one index, or one for each axis that indices name.
+Status outside(const Eval& e, int64_t k, int64_t runs) {
+  const Reader<int64_t> indices(e.in(1));
+  const size_t depth = indices.size() / size_t(runs);
+  return e.fail("update {} goes to {}, outside of {}", k,
+                to_string(std::span(indices.data() + size_t(k) * depth, depth)), to_string(e.in(0).dims()));
+}
+
 }  // namespace
 
 Status scatter(Eval& e, const Tensor& data, const Tensor& updates, int64_t runs, int64_t run,
@@ -30,7 +38,7 @@ Status scatter(Eval& e, const Tensor& data, const Tensor& updates, int64_t runs,
     StopCheck<> stop;
     for (int64_t k = 0; k < runs && !stop(); ++k) {
       const int64_t at = place(k);
-      if (at < 0) return e.fail("update {} names a place outside of {}", k, to_string(data.dims()));
+      if (at < 0) return outside(e, k, runs);
       move_run(updates, k * run, out, at, run);
     }
     return {};
@@ -43,7 +51,7 @@ Status scatter(Eval& e, const Tensor& data, const Tensor& updates, int64_t runs,
     StopCheck<> stop;
     for (int64_t k = 0; k < runs && !stop(); ++k) {
       const int64_t at = place(k);
-      if (at < 0) return e.fail("update {} names a place outside of {}", k, to_string(data.dims()));
+      if (at < 0) return outside(e, k, runs);
       for (int64_t j = 0; j < run; ++j)
         y[size_t(at + j)] = combine(how, y[size_t(at + j)], now[size_t(k * run + j)]);
     }

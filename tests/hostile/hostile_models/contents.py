@@ -26,8 +26,7 @@ POINTERS = {
 }
 for name, (made, feeds) in POINTERS.items():
     for far in (FAR, -FAR, 3, 2**63 - 1, -(2**63)):
-        says = (f"'{made.op_type}'", str(far) if made.op_type.startswith("Gather") else "outside")
-        case(f"{name} at {far}", made, {"x": X} | feeds(far), says=says)
+        case(f"{name} at {far}", made, {"x": X} | feeds(far), says=(f"'{made.op_type}'", str(far)))
     case(f"{name} at {FAR}, constant", made, says=f"'{made.op_type}'", consts={"x": X} | feeds(FAR))
 
 case(
@@ -70,7 +69,6 @@ case(
     "Compress by a condition that is longer",
     node("Compress", "x c", axis=0),
     {"x": X, "c": np.array([True] * 5)},
-    says="'Compress'",
     gives=X,
     dims={"c": ["n"]},
 )
@@ -291,7 +289,6 @@ case(
     "ReduceSum along an axis twice",
     node("ReduceSum", "x a"),
     {"x": X, "a": ints(0, -2)},
-    says="'ReduceSum'",
     gives=X.sum(0, keepdims=True),
 )
 
