@@ -45,7 +45,8 @@ size_t count_nodes(const onnx::GraphProto& graph) {
 
 Functions::Functions(const std::vector<onnx::FunctionProto>& list) {
   for (const onnx::FunctionProto& f : list) {
-    entries_.try_emplace(key_of(f.domain, f.name, f), Entry{&f});  // the first of two is called
+    const auto [it, fresh] = entries_.try_emplace(key_of(f.domain, f.name, f), Entry{&f});
+    it->second.twice = !fresh;
   }
 }
 
@@ -61,6 +62,8 @@ Result<size_t> Functions::nodes_made(const onnx::FunctionProto& function) {
 
 Result<size_t> Functions::count(Entry& entry, int depth) {
   if (entry.nodes > 0) return entry.nodes;
+  if (entry.twice)
+    return error(Code::invalid_model, "function '{}' is defined twice", function_name(*entry.function));
   if (entry.open)
     return error(Code::invalid_model, "function '{}' calls itself", function_name(*entry.function));
   if (depth > kMostCalls) {

@@ -16,7 +16,7 @@ class Functions {
 
   const onnx::FunctionProto* find(const onnx::NodeProto& node) const;  // null: not a function of the model
   // The nodes of a call, with those of every call inside it; SIZE_MAX / 2 where it is at least that. An error
-  // names a function that calls itself, or calls that are nested too deeply.
+  // names a function that calls itself or is defined twice, or calls that are nested too deeply.
   Result<size_t> nodes_made(const onnx::FunctionProto& function);
 
  private:
@@ -24,6 +24,7 @@ class Functions {
     const onnx::FunctionProto* function = nullptr;
     size_t nodes = 0;  // 0: not counted yet
     bool open = false;
+    bool twice = false;
   };
   Result<size_t> count(Entry& entry, int depth);
   Status count_nodes(const std::vector<onnx::NodeProto>& nodes, int depth, size_t& sum);

@@ -86,15 +86,14 @@ case(
     "a function in a circle",
     call("f"),
     {"x": X},
-    says=(),
+    says="'f'",
     functions=[function("f", [node("Add", "a q", "b"), node("Neg", "b", "q")])],
 )
 case(
     "a function that is given twice",
     call("f"),
     {"x": X},
-    says="f",
-    gives=-X,
+    says="'here.f' is defined twice",
     functions=[function("f", [node("Neg", "a", "b")])] * 2,
 )
 case(
