@@ -22,7 +22,12 @@ Value tensor_value(PyObject* object, const Type& type, const std::string& name, 
                    nb::object& holder) {
   nb::object made;
   if (!is_array(object)) {
-    made = as_array(object, type.elem);
+    try {
+      made = as_array(object, type.elem);
+    } catch (nb::python_error& e) {
+      if (!e.matches(PyExc_ValueError) && !e.matches(PyExc_TypeError)) throw;
+      raise(error(Code::invalid_argument, "input '{}' is no array: {}", name, nb::str(e.value()).c_str()));
+    }
     object = made.ptr();
   }
   const DType dtype = array_dtype(object);
