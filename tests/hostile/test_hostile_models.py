@@ -7,7 +7,6 @@ import os
 import numpy as np
 import pytest
 from hostile_models import CASES
-from hostile_models.known_failures import KNOWN
 
 SLOWER = 10 if os.environ.get("SARDONYX_SANITIZED") else 1
 WAYS = {
@@ -64,7 +63,4 @@ def test_hostile_model(name, worker, tmp_path):
         job = {"path": str(path), "feeds": case.feeds, "action": case.action, "options": more | case.options}
         if found := complaint(case, worker(job)):
             wrong[way] = found
-    if name in KNOWN:
-        assert wrong, f"'{name}' is right now: take it off the list of known failures"
-        pytest.xfail(KNOWN[name])
     assert not wrong, "\n".join(f"{way}: {found}" for way, found in wrong.items())

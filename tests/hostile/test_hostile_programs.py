@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from hostile_models import CASES
-from hostile_models.known_failures import KNOWN_PROGRAMS
 
 PROGRAM = Path(os.environ.get("SARDONYX", Path(__file__).resolve().parents[2] / "build/sardonyx"))
 SLOWER = 10 if os.environ.get("SARDONYX_SANITIZED") else 1
@@ -39,7 +38,4 @@ def test_hostile_program(name, worker, tmp_path):
     wrong = [
         found for verb, more in VERBS.items() if (found := complaint([verb, path, *more], tmp_path, worker))
     ]
-    if name in KNOWN_PROGRAMS:
-        assert wrong, f"'{name}' is right now: take it off the list of known failures"
-        pytest.xfail(KNOWN_PROGRAMS[name])
     assert not wrong, "\n".join(wrong)

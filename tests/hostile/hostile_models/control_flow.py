@@ -223,7 +223,6 @@ case(
     node("If", "c", then_branch=graph([], [], ["x"]), else_branch=branch()),
     {"x": X, "c": TRUE},
     gives=X,
-    says="If",
 )
 case(
     "If whose branch names nothing",

@@ -89,7 +89,6 @@ case(
 case(
     "a constant of 4 terabytes of which the shape is wanted",
     [node("ConstantOfShape", "n", "f"), node("Shape", "f")],
-    says="ConstantOfShape",
     gives=ints(10**12),
     consts={"n": ints(10**12)},
 )
@@ -122,7 +121,7 @@ case(
 case(
     "an Expand of 10^9 that a constant Add reads",
     [node("Expand", "f n", "e"), node("Add", "e e", "a"), node("ReduceMax", "a")],
-    says=(),
+    says="node '",
     consts={"f": ones(1), "n": ints(10**9)},
     options={"memory_limit": 300 << 20, "timeout": 0.3},
 )
@@ -138,7 +137,6 @@ case(
     [node("Gather", "f i", "g"), node("Relu", "x")],
     {"x": count(3)},
     gives=count(3),
-    says="'Gather'",
     consts={"f": ones(3), "i": ints(99)},
 )
 case(

@@ -234,7 +234,7 @@ for name, changes in {
     case(f"an initialiser {name}", node("Add", "x w"), {"x": X}, says="'w'", consts={"w": tensor})
     constant = node("Constant", outputs="w")
     constant.attribute.append(AttributeProto(name="value", type=AttributeProto.TENSOR, t=tensor))
-    case(f"a Constant {name}", [constant, node("Add", "x w")], {"x": X}, says=())
+    case(f"a Constant {name}", [constant, node("Add", "x w")], {"x": X}, says="'Constant'")
 case(
     "a Constant of two values",
     [node("Constant", outputs="w", value_int=1, value_float=1.0), node("Relu", "x")],
@@ -258,7 +258,7 @@ case(
     "a name that is no text",
     None,
     {"x": X},
-    says=(),
+    says="'Relu'",
     model=model_of(node("Relu", "ghost"), {"x": X}).replace(b"ghost", b"\xff\xfe\x00\x1b\x7f"),
 )
 case("a name with a line break", node("Add", "x ghost\nerror:", name="a\nb"), {"x": X}, says="ghost")
