@@ -126,13 +126,13 @@ bool reshape_view(const ViewArgs& args, size_t, ViewMap& map) {
 Part part_of(int64_t size, int64_t start, int64_t end, int64_t step) {
   Part p;
   p.step = step;
-  const int64_t low = step < 0 ? -1 : 0, high = step < 0 ? size - 1 : size;
-  auto place = [&](int64_t v) {
+  const int64_t high = step < 0 ? size - 1 : size;
+  auto place = [&](int64_t v, int64_t low) {
     if (v < 0) v = v < -size ? low : v + size;
-    return std::clamp(v, low, std::max(low, high));
+    return std::min(std::max(v, low), high);
   };
-  p.start = place(start);
-  const int64_t stop = place(end);
+  p.start = place(start, 0);
+  const int64_t stop = place(end, step < 0 ? -1 : 0);
   const int64_t span = step > 0 ? stop - p.start : p.start - stop;
   const uint64_t pace = step > 0 ? uint64_t(step) : 0 - uint64_t(step);
   p.length = span > 0 ? int64_t((uint64_t(span) - 1) / pace + 1) : 0;

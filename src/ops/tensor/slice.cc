@@ -23,7 +23,7 @@ static bool place(Dim bound, Dim size, Dim low, Dim high, Dim& at) {
   } else {
     return false;
   }
-  at = max(min(at, high), low);
+  if (!(at == high)) at = min(max(at, low), high);
   return true;
 }
 
@@ -37,7 +37,7 @@ static Dim length_of(Infer& i, Dim size, Dim start, Dim end, int64_t step) {
   if (whole) return size;
   Dim from, to;
   const Dim low = step < 0 ? -1 : 0, high = step < 0 ? size - 1 : size;
-  if (!place(start, size, low, high, from) || !place(end, size, low, high, to)) return i.fresh();
+  if (!place(start, size, 0, high, from) || !place(end, size, low, high, to)) return i.fresh();
   const Dim length = step > 0 ? ceildiv(to - from, step) : ceildiv(from - to, Dim(-1) * step);
   return max(length, 0);
 }
