@@ -55,7 +55,7 @@ bool exact_quotient(Dim a, Dim b, Dim& q) {
 Result<Dim> remaining_size(Infer& i, std::vector<Dim> in, std::vector<Dim> out) {
   for (size_t k = 0; k < out.size();) {
     auto it = std::find(in.begin(), in.end(), out[k]);
-    if (it == in.end() || out[k].is_constant(0)) {
+    if (it == in.end()) {
       ++k;
       continue;
     }
