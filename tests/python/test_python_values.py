@@ -208,7 +208,8 @@ def test_zip_map(labels):
     assert sorted(got[0].values()) == sorted(x[0].tolist())
 
 
-def test_maps_as_inputs():
+@pytest.mark.parametrize("other", [{}, {"int64_vocabulary": [1, 2]}], ids=["one", "both"])
+def test_maps_as_inputs(other):
     def value(name, kind):
         return helper.make_value_info(name, kind)
 
@@ -216,7 +217,7 @@ def test_maps_as_inputs():
         TensorProto.STRING, helper.make_tensor_type_proto(TensorProto.FLOAT, [])
     )
     node = helper.make_node(
-        "DictVectorizer", ["m"], ["y"], domain="ai.onnx.ml", string_vocabulary=["a", "b", "c"]
+        "DictVectorizer", ["m"], ["y"], domain="ai.onnx.ml", string_vocabulary=["a", "b", "c"], **other
     )
     out = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 3])
     graph = helper.make_graph([node], "g", [value("m", text)], [out])

@@ -7,9 +7,11 @@
 namespace sx::ops::dict_vectorizer {
 
 static Status infer(Infer& i) {
-  const size_t n = texts_of(i.attrs(), "string_vocabulary").size() + i.integers("int64_vocabulary").size();
   const Type& x = i.in(0);
-  if (x.inner) i.set_tensor(0, x.inner->elem, Shape({1, int64_t(n)}));
+  if (!x.inner) return {};
+  const size_t n = x.key == DType::string ? texts_of(i.attrs(), "string_vocabulary").size()
+                                          : i.integers("int64_vocabulary").size();
+  i.set_tensor(0, x.inner->elem, Shape({1, int64_t(n)}));
   return {};
 }
 
