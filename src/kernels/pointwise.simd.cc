@@ -162,7 +162,7 @@ void function_step(const Block& k, const PwStep& s) {
     SX_UNARY(cos, cos(x))
     SX_UNARY(elu, select(less(zero(), x), x, expm1(x) * s.p))
     SX_UNARY(selu, select(less(zero(), x), x, expm1(x) * s.p) * s.q)
-    SX_UNARY(celu, select(less(zero(), x), x, expm1(x / s.p) * s.p))
+    SX_UNARY(celu, select(less(zero(), x), x, expm1_any(x / s.p) * s.p))  // p may be negative
     SX_UNARY(gelu, gelu(x))
     SX_UNARY(gelu_tanh, gelu_tanh(x))
     SX_UNARY(silu, silu(x))

@@ -67,6 +67,9 @@ SX_INLINE Vec expm1(Vec x) {
   return fma(s, q, s - 1.0f);
 }
 
+// e^x - 1 for any x.
+SX_INLINE Vec expm1_any(Vec x) { return select(less(set1(80.0f), x), exp(x), expm1(x)); }
+
 SX_INLINE Vec log(Vec x) {
   const Mask tiny = less(x, set1(0x1p-126f));
   const VecI bits = bits_to_int(select(tiny, x * 0x1p23f, x));
