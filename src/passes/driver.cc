@@ -164,14 +164,15 @@ class Driver {
     const bool fresh = maker != kNoNode && maker >= nodes_before;
     for (const Use& u : g_.value(old).uses) work_.push(u.node);
     substitute(g_, old, now);
-    // Taken from inference before the rewrite: constant sizes that the new nodes cannot tell.
+    // Taken from inference before the rewrite: sizes that the new nodes cannot tell.
     if (fresh) {
       Type& type = g_.value(now).type;
       if (!type.shape.known || !exact.shape.known) {
         if (exact.shape.known) type.shape = exact.shape;
       } else {
         for (size_t i = 0; i < exact.shape.rank(); ++i) {
-          if (exact.shape.dims[i].is_constant()) type.shape.dims[i] = exact.shape.dims[i];
+          Dim& size = type.shape.dims[i];
+          if (exact.shape.dims[i].is_constant() || mentions_fresh(size)) size = exact.shape.dims[i];
         }
       }
       if (g_.value(old).has_elements && !g_.value(now).has_elements) {

@@ -117,22 +117,48 @@ size_t laid_out(const LayoutOffer& o) {
                 std::count_if(o.out.begin(), o.out.end(), laid));
 }
 
-// Sizes that the run may not be able to tell before the node has run: its record may have to run it then, and
-// reads nothing but plain values.
-bool sizes_settle(const Graph& graph, NodeId n) {
-  const Node& node = graph.node(n);
-  for (const auto* list : {&node.inputs, &node.outputs}) {
-    for (ValueId v : *list) {
-      if (v == kNoValue) continue;
-      const Shape& shape = graph.value(v).type.shape;
-      const bool settle = shape.known && std::all_of(shape.dims.begin(), shape.dims.end(), [](Dim d) {
-                            return !mentions_fresh(d) || pure_symbol(d) >= 0;
-                          });
-      if (!settle) return false;
+// Follows the nodes of a program in their order: are the sizes of a node's results told by what came before?
+// If not, its record has to run it, and that reads and writes nothing but plain values.
+class Sizes {
+ public:
+  Sizes(const Graph& graph, BodyId body) : graph_(graph), known_(graph.pool().symbols() + 1) {
+    for (BodyId b = body;; b = graph.node(graph.body(b).owner).body) {
+      for (ValueId v : graph.body(b).inputs) learn(v);
+      if (graph.body(b).owner == kNoNode) break;
     }
   }
-  return true;
-}
+
+  bool settle(NodeId n) const {
+    const Node& node = graph_.node(n);
+    const auto settled = [&](ValueId v) {
+      if (v == kNoValue) return true;
+      const Shape& shape = graph_.value(v).type.shape;
+      return shape.known && std::none_of(shape.dims.begin(), shape.dims.end(), open);
+    };
+    const auto told = [&](ValueId v) {
+      return v == kNoValue || only_known(graph_.value(v).type.shape.dims, known_);
+    };
+    return std::all_of(node.inputs.begin(), node.inputs.end(), settled) &&
+           std::all_of(node.outputs.begin(), node.outputs.end(), settled) &&
+           std::all_of(node.outputs.begin(), node.outputs.end(), told);
+  }
+
+  void pass(NodeId n) {
+    for (ValueId v : graph_.node(n).outputs) learn(v);
+  }
+
+ private:
+  static bool open(Dim d) { return mentions_fresh(d) && pure_symbol(d) < 0; }
+  void learn(ValueId v) {
+    if (v == kNoValue) return;
+    for (Dim d : graph_.value(v).type.shape.dims) {
+      if (const int64_t s = pure_symbol(d); s >= 0) known_[size_t(s)] = true;
+    }
+  }
+
+  const Graph& graph_;
+  std::vector<bool> known_;
+};
 
 void keep_plain(Placement& placement, NodeId n, std::vector<LayoutOffer>& offers) {
   std::erase_if(offers, [](const LayoutOffer& o) { return laid_out(o) > 0; });
@@ -238,9 +264,11 @@ Status assign_layouts(Graph& graph, Placement& placement) {
   bool any = false;
   for (BodyId b = 0; b < graph.bodies(); ++b) {
     if (is_group_body(graph, b)) continue;
+    Sizes sizes(graph, b);
     for (NodeId n : graph.body(b).nodes) {
       if (Provider* p = placement.provider(n)) offers[n] = p->layouts(graph, n);
-      if (!offers[n].empty() && !sizes_settle(graph, n)) keep_plain(placement, n, offers[n]);
+      if (!offers[n].empty() && !sizes.settle(n)) keep_plain(placement, n, offers[n]);
+      sizes.pass(n);
       any = any || !offers[n].empty();
     }
   }

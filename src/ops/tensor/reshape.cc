@@ -51,7 +51,9 @@ static Result<std::vector<Dim>> sizes(Infer& i, const std::vector<Dim>& wanted) 
 }
 
 static Status infer(Infer& i) {
-  if (const auto* wanted = i.elements(1)) {
+  const std::vector<Dim> scalar;
+  const bool no_sizes = i.rank_known(1) && i.rank(1) == 1 && i.dim(1, 0).is_constant(0);
+  if (const auto* wanted = no_sizes ? &scalar : i.elements(1)) {
     SX_ASSIGN(std::vector<Dim> dims, sizes(i, *wanted));
     const bool stays_small = dims.size() <= 1;
     i.set_tensor(0, i.elem(0), Shape(std::move(dims)));
