@@ -10,19 +10,20 @@ namespace sx::ops::feature_vectorizer {
 
 static Status infer(Infer& i) {
   std::vector<int64_t> sizes = i.integers("inputdimensions");
+  if (!sizes.empty() && sizes.size() != i.inputs()) {
+    return i.fail("there are {} inputs, but {} inputdimensions", i.inputs(), sizes.size());
+  }
   Dim total = 0;
   for (int64_t s : sizes) {
     if (s < 0 || s > INT32_MAX) return i.fail("inputdimensions has {}, at least 0 expected", s);
     total = total + Dim(s);
   }
-  if (sizes.empty()) {
-    for (size_t k = 0; k < i.inputs(); ++k) {
-      if (!i.rank_known(k)) {
-        total = i.fresh("columns");
-        break;
-      }
-      total = total + (i.rank(k) == 0 ? Dim(1) : i.dims(k).back());
+  for (size_t k = sizes.size(); k < i.inputs(); ++k) {
+    if (!i.rank_known(k)) {
+      total = i.fresh("columns");
+      break;
     }
+    total = total + (i.rank(k) == 0 ? Dim(1) : i.dims(k).back());
   }
   infer_rows(i, 0, DType::f32, total);
   return {};
