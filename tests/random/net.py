@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A model under construction: nodes, fed values, constants; written as protobuf without onnx.helper, which is slow."""
 
+import copy
+
 import numpy as np
 from onnx import AttributeProto, GraphProto, ModelProto, TensorProto, TypeProto, numpy_helper
 from schema import number_of
 
+# What rounds as it likes.
+ROUGH = set("Sigmoid Tanh Erf Softmax ReduceMean ReduceSum MatMul Gemm Conv Loop Scan".split())
 PACKED = {"int4", "uint4", "int2", "uint2", "float4_e2m1fn"}
 
 
@@ -90,6 +94,22 @@ class Net:
         names = [self.name("v") if w else "" for w in wanted]
         self.nodes.append((op, domain, list(inputs), names, attrs or {}, kinds or {}))
         return names[0] if outputs == 1 else names
+
+    def nudged(self, step) -> "Net":
+        """The same with a number that `step` gives added to what each of the ROUGH nodes makes."""
+        net = copy.copy(self)
+        net.nodes, net.constants = [], dict(self.constants)
+        for op, domain, inputs, outputs, attrs, kinds in self.nodes:
+            if op not in ROUGH or domain:
+                net.nodes.append((op, domain, inputs, outputs, attrs, kinds))
+                continue
+            net.nodes.append(
+                (op, domain, inputs, [name and f"{name}_exact" for name in outputs], attrs, kinds)
+            )
+            for name in filter(None, outputs):
+                net.constants[f"{name}_nudge"] = np.array(step(), np.float32)
+                net.nodes.append(("Add", "", [f"{name}_exact", f"{name}_nudge"], [name], {}, {}))
+        return net
 
     def _fill_nodes(self, graph: GraphProto) -> None:
         for op, domain, inputs, outputs, attrs, kinds in self.nodes:
