@@ -38,10 +38,11 @@ class Case:
     feeds_back: bool = False  # what overflows once is everywhere later
     by_type: bool = False  # float64 would mean something else: the reference is the truth
     spec: Spec | None = None  # of a node
+    other: dict | None = None  # a second feed of another size, for the same session
 
     @property
     def notes(self) -> list[str]:
-        return notes(self.spec) if self.spec else []
+        return [f"has {node[0]}" for node in self.net.nodes] + (notes(self.spec) if self.spec else [])
 
     def bytes(self, constants=None) -> bytes:
         return self.net.model(constants).SerializeToString()
@@ -91,7 +92,30 @@ def make(seed: int, kind: str, number: int, wanted: list[str] | None = None) -> 
         case.spec = spec
     case.threads = 2 if draw.chance(0.25) else 1
     case.rules = draw.chance(0.75)
+    if draw.chance(0.3):
+        case.other = resized(draw, case.net)
     return case
+
+
+def resized(draw: Draw, net: Net) -> dict | None:
+    """The feeds with one size changed wherever it stands at an axis that the model leaves open."""
+
+    def is_open(name: str, axis: int) -> bool:
+        shape = net.shapes.get(name)
+        return shape is None or not isinstance(shape[axis], int)
+
+    arrays = {name: a for name, a in net.feeds.items() if isinstance(a, np.ndarray)}
+    sizes = sorted({n for name, a in arrays.items() for axis, n in enumerate(a.shape) if is_open(name, axis)})
+    if not sizes:
+        return None
+    old = draw.of(sizes)
+    new = max(old + draw.one(-2, -1, 1, 2, 9), 0)
+    feeds = dict(net.feeds)
+    for name, a in arrays.items():
+        shape = [new if n == old and is_open(name, axis) else n for axis, n in enumerate(a.shape)]
+        if shape != list(a.shape) and (a.size or not np.prod(shape)):
+            feeds[name] = np.resize(a, shape).astype(a.dtype)
+    return feeds
 
 
 def notes(spec: Spec) -> list[str]:
@@ -99,6 +123,11 @@ def notes(spec: Spec) -> list[str]:
     found = [f"{key}={value}" for key, value in spec.attrs.items() if isinstance(value, int | float | str)]
     found += [f"no {a}" for a in spec.schema.attributes if a not in spec.attrs]
     found.append(f"opset={spec.opset}")
+    if any(n > 1 for n in spec.attrs.get("dilations") or ()):
+        found.append("dilated")
+    kernel, strides = (spec.attrs.get(key) or () for key in ("kernel_shape", "strides"))
+    if any(k < s for k, s in zip(kernel, strides, strict=False)):
+        found.append("kernel below stride")
     for i, value in enumerate(spec.inputs):
         array = value.array if isinstance(value, Control) else value
         if array is None:
@@ -111,7 +140,24 @@ def notes(spec: Spec) -> list[str]:
                 found.append("extreme")
             if array.ndim == 0:
                 found.append(f"scalar {i}")
+            found += contents(array)
     return found
+
+
+def contents(array: np.ndarray) -> list[str]:
+    """What stands in an input, as far as peers are known to stumble over it."""
+    if array.dtype == object:
+        texts = [str(text) for text in array.reshape(-1)]
+        found = ["text without words"] if any(not text.strip() for text in texts) else []
+        return found + (["text with accents"] if any(not text.isascii() for text in texts) else [])
+    if array.dtype.kind == "i" and array.size and array.max() >= np.iinfo(np.int32).max:
+        return ["far end"]
+    if array.dtype in FLOATS and array.size:
+        with np.errstate(all="ignore"):
+            size = np.abs(array.astype(np.float64))
+            size = size[np.isfinite(size) & (size > 0)]
+        return ["wide"] if size.size and size.max() > 1e3 * np.median(size) else []
+    return []
 
 
 def extreme(a) -> bool:

@@ -8,7 +8,7 @@ from onnx import AttributeProto, GraphProto, ModelProto, TensorProto, TypeProto,
 from schema import number_of
 
 # What rounds as it likes.
-ROUGH = set("Sigmoid Tanh Erf Softmax ReduceMean ReduceSum MatMul Gemm Conv Loop Scan".split())
+ROUGH = set("Sigmoid Tanh Erf Softmax LogSoftmax ReduceMean ReduceSum MatMul Gemm Conv Loop Scan".split())
 PACKED = {"int4", "uint4", "int2", "uint2", "float4_e2m1fn"}
 
 
