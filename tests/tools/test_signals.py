@@ -136,7 +136,7 @@ def interrupted_while_copying(folder):
     def writing():
         fds = f"/proc/{process.pid}/fd"
         return process.poll() is not None or any(
-            str(out) in os.readlink(f"{fds}/{fd}") for fd in os.listdir(fds)
+            str(out) in os.path.realpath(f"{fds}/{fd}") for fd in os.listdir(fds)
         )
 
     until(writing)
