@@ -99,6 +99,9 @@ class Checker {
       if (p.flags & kVariadic) {
         const size_t many = node_.inputs.size() > i ? node_.inputs.size() - i : 0;
         if (int(many) < p.least) say("needs at least {} inputs '{}', it has {}", p.least, p.name, many);
+        for (size_t k = i; k < node_.inputs.size(); ++k) {
+          if (!node_.inputs[k]) say("input {} '{}' is missing", k, p.name);
+        }
       } else if (!given && !(p.flags & kOptional)) {
         say("input {} '{}' is missing", i, p.name);
       }
