@@ -9,7 +9,7 @@ from schema import number_of
 
 # What rounds as it likes.
 ROUGH = set("Sigmoid Tanh Erf Softmax LogSoftmax ReduceMean ReduceSum MatMul Gemm Conv Loop Scan".split())
-PACKED = {"int4", "uint4", "int2", "uint2", "float4_e2m1fn"}
+PACKED = {"int4", "uint4", "int2", "uint2", "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn"}
 
 
 def fill_tensor(proto: TensorProto, array: np.ndarray) -> None:
