@@ -33,7 +33,7 @@ static Status infer(Infer& i) {
 
 static Status eval(Eval& e) {
   const Tensor& x = e.in(0);
-  if (x.rank() < 2)
+  if (x.rank() < 2 || x.rank() > 3)
     return e.fail("signal must be [batch, length] or [batch, length, parts], found rank {}", x.rank());
   const int64_t batch = x.dims()[0], length = x.dims()[1], parts = x.rank() > 2 ? x.dims()[2] : 1;
   const int64_t step = number_at<int64_t>(e.in(1));
