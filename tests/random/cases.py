@@ -115,7 +115,7 @@ def resized(draw: Draw, net: Net) -> dict | None:
         shape = [new if n == old and is_open(name, axis) else n for axis, n in enumerate(a.shape)]
         if shape != list(a.shape) and (a.size or not np.prod(shape)):
             feeds[name] = np.resize(a, shape).astype(a.dtype)
-    return feeds
+    return feeds if any(feeds[name] is not a for name, a in arrays.items()) else None
 
 
 def notes(spec: Spec) -> list[str]:

@@ -15,6 +15,7 @@ from draw import FLOATS
 
 import sardonyx
 
+MEMORY_LIMIT = 512 << 20  # of a session
 UNITS = 8  # in the last place: close without further questions
 PEER_RELATIVE, PEER_FLOOR = 3e-5, 1e-5  # how well peers must agree, the second of the largest result
 ROUGH_PEERS = {"LRN": 30}  # times more: onnxruntime takes windows as differences of running sums
@@ -66,7 +67,9 @@ def run_cpu(case: Case, model: bytes) -> Answer:
     left_out.said = ""
 
     def load():
-        return sardonyx.load(model, providers=["cpu"], threads=case.threads, rules=case.rules).session
+        return sardonyx.load(
+            model, providers=["cpu"], threads=case.threads, rules=case.rules, memory_limit=MEMORY_LIMIT
+        ).session
 
     later = None
 
@@ -94,9 +97,9 @@ def run_cpu(case: Case, model: bytes) -> Answer:
 
 def run_reference(case: Case, model: bytes) -> Answer:
     return answer(
-        lambda: sardonyx.load(model, providers=["reference"], threads=1, rules=False).session.run(
-            None, case.net.feeds
-        )
+        lambda: sardonyx.load(
+            model, providers=["reference"], threads=1, rules=False, memory_limit=MEMORY_LIMIT
+        ).session.run(None, case.net.feeds)
     )
 
 
@@ -406,6 +409,8 @@ def judge(case: Case, stage: Callable[[str], None], peers: bool, sample: bool) -
     cpu = run_cpu(case, model)
     if left_out.said:
         return [Finding("left out", left_out.said)]
+    if any("of the limit of" in a.error for a in (cpu, reference)):  # views and copies need different amounts
+        return []
     if (cpu.values is None) != (reference.values is None):
         return [Finding("error", f"cpu gives {cpu}; reference gives {reference}")]
     findings, truth, tolerances = [], [], None
