@@ -35,7 +35,7 @@ Value Value::of_map(Map map) {
   Value v;
   v.kind = Kind::map;
   size_t bytes = map.values.capacity() * sizeof(Value) + map.int_keys.capacity() * sizeof(int64_t);
-  for (const std::string& key : map.string_keys) bytes += sizeof key + key.capacity();
+  for (const std::string& key : map.string_keys) bytes += sizeof(std::string) + key.capacity();
   v.map = counted(std::move(map), bytes);
   return v;
 }
