@@ -17,6 +17,7 @@ namespace {
 constexpr size_t kMostBytes = 20000, kMostNodes = 300;
 constexpr double kMostElements = 1 << 16;
 constexpr std::chrono::milliseconds kPatience(1000);
+constexpr size_t kMostMemory = 256'000'000;
 
 Result<Graph> graph_of(const uint8_t* data, size_t size) {
   if (size > 0 && (data[0] == '<' || data[0] == '\n')) {
@@ -70,6 +71,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   SessionOptions options;
   options.rules = seed % 4 != 0;
   options.threads = 1 + seed / 4 % 2;
+  options.memory_limit = kMostMemory;
+  Cancel loading;
+  loading.set_timeout(kPatience);
+  options.cancel = &loading;
   auto session = Session::from_graph(std::move(graph).value(), options);
   if (!session.ok()) return 0;
   for (uint64_t round = 0; round < 2; ++round) {
