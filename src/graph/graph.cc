@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/hash.h"
+#include "graph/merge_types.h"
 #include "graph/op.h"
 
 namespace sx {
@@ -41,18 +42,6 @@ Result<Graph> Graph::clone() const {
   return g;
 }
 
-namespace {
-
-void rebuild(Type& type, Substitution& rebuilt) {
-  for (Dim& d : type.shape.dims) d = rebuilt(d);
-  if (!type.inner) return;
-  Type inner = *type.inner;
-  rebuild(inner, rebuilt);
-  type.inner = std::make_shared<const Type>(std::move(inner));
-}
-
-}  // namespace
-
 Result<Graph> Graph::clone_apart(std::span<const int64_t> known) const {
   SX_ASSIGN(Graph g, clone());
   g.pool_ = std::make_shared<DimPool>();
@@ -65,7 +54,7 @@ Result<Graph> Graph::clone_apart(std::span<const int64_t> known) const {
   }
   Substitution rebuilt(*g.pool_, values, {given.get(), symbols});
   for (ValueInfo& v : g.values_) {
-    rebuild(v.type, rebuilt);
+    substitute(v.type, rebuilt);
     for (Dim& d : v.elements) d = rebuilt(d);
   }
   g.edit_guards([&](Guard& guard) {

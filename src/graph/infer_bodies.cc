@@ -53,14 +53,6 @@ void match(const Type& have, const Type& given, FunctionRef<void(Dim, Dim)> pair
   if (have.inner && given.inner) match(*have.inner, *given.inner, pair);
 }
 
-void substitute(Type& type, Substitution& with) {
-  for (Dim& d : type.shape.dims) d = with(d);
-  if (!type.inner) return;
-  Type inner = *type.inner;
-  substitute(inner, with);
-  type.inner = std::make_shared<const Type>(std::move(inner));
-}
-
 bool has(const std::vector<Dim>& list, Dim d) { return std::find(list.begin(), list.end(), d) != list.end(); }
 
 }  // namespace

@@ -48,4 +48,12 @@ bool more_exact(const Type& have, const Type& given) {
   return !merge_type(both, have) || !(both == given);
 }
 
+void substitute(Type& type, Substitution& with) {
+  for (Dim& d : type.shape.dims) d = with(d);
+  if (!type.inner) return;
+  Type inner = *type.inner;
+  substitute(inner, with);
+  type.inner = std::make_shared<const Type>(std::move(inner));
+}
+
 }  // namespace sx

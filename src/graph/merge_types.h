@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two descriptions of one value become the more exact one.
+// Two descriptions of one value become the more exact one; sizes in a type become others.
 #pragma once
 #include "graph/type.h"
 
@@ -10,5 +10,8 @@ bool merge_type(Type& have, const Type& found);
 
 // True where `have` says something that `given` does not.
 bool more_exact(const Type& have, const Type& given);
+
+// Every size, also of what a sequence or an optional holds.
+void substitute(Type& type, Substitution& with);
 
 }  // namespace sx

@@ -3,7 +3,6 @@
 // A group is asked member by member, so that fusing a node never loses one of its checks.
 #pragma once
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "graph/graph.h"
