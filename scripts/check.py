@@ -258,6 +258,52 @@ def every_way() -> None:
 
 
 @deep_step
+def random_million() -> None:
+    """A million random cases (SX_RANDOM_CASES), a tenth of them under the address sanitizer. SX_RANDOM_SEED: others."""
+    cases, seed = int(os.environ.get("SX_RANDOM_CASES", "1000000")), os.environ.get("SX_RANDOM_SEED", "2")
+    campaign = [
+        sys.executable,
+        "tests/random/run.py",
+        "--seed",
+        seed,
+        "--findings",
+        "build/random",
+        "--verbose",
+    ]
+    sanitized = cases // 10
+    sh(*campaign, "--count", str(cases - sanitized))
+    configured("fuzz")
+    sh(
+        "cmake",
+        "-B",
+        "build/fuzz",
+        "-DSX_PYTHON=ON",
+        f"-DPython_EXECUTABLE={sys.executable}",
+        "--log-level=WARNING",
+    )
+    folder = built("fuzz", "python/all")
+    # Python itself has no sanitizer in it, so the library of the sanitizer comes first.
+    command = ["clang-14", "--print-file-name=libclang_rt.asan-x86_64.so"]
+    library = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    options = {
+        # What is freed is kept for a while, which must not look like growth.
+        "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=1:quarantine_size_mb=32",
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+    }
+    sh(
+        *campaign,
+        "--first",
+        str(cases),
+        "--count",
+        str(sanitized),
+        "--no-onnxruntime",
+        LD_PRELOAD=library,
+        PYTHONPATH=str(ROOT / folder / "python"),
+        **options,
+    )
+
+
+@deep_step
 def models_with_threads() -> None:
     """The stand-in models under the thread sanitizer."""
     folder = built("tsan", "sardonyx")

@@ -51,11 +51,13 @@ typedef struct sx_text {          /* not terminated by a NUL */
 
 /* What a node's operand is, as far as it is known before a run. */
 typedef struct sx_operand {
-  int32_t given;        /* 0: an optional operand that is not there */
-  sx_dtype type;        /* 0: not a tensor */
-  int32_t rank;         /* -1: not known */
-  const int64_t* dims;  /* -1 where a size is known only later */
-  const void* constant; /* contents in the host's memory, where they are constant; contiguous, plain */
+  int32_t given;       /* 0: an optional operand that is not there */
+  sx_dtype type;       /* 0: not a tensor */
+  int32_t rank;        /* -1: not known */
+  const int64_t* dims; /* -1 where a size is known only later */
+  /* Contents in the host's memory, where they are constant; contiguous, plain. Weights in a file lie at any
+     address: copy numbers out with memcpy. */
+  const void* constant;
 } sx_operand;
 
 /* The host's half. Handles and texts live as long as the call that they were given in. */

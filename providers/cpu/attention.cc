@@ -41,6 +41,8 @@ std::string refuses(const Site& site) {
   for (const char* name : {"left_window_size", "right_window_size"}) {
     if (site.attrs().integer(name, -1) != -1) return "a sliding window is not laid out";
   }
+  // Scores of minus infinity would pass for keys that are not seen.
+  if (!std::isfinite(site.attrs().floating("scale", 1.0f))) return "the scale is not a number";
   return "";
 }
 
@@ -55,6 +57,14 @@ bool can_fuse(const Graph& graph, std::span<const NodeId> members, NodeId next, 
   if (members.size() == 1 && site.in(kQ).shape.rank() == 4 && is_head_transpose(graph, next)) return true;
   if (why_not) *why_not = "only a transpose of heads can follow inside the kernel";
   return false;
+}
+
+// Neither is the same row repeated: the kernel's matrices take a distance of 0 for dense rows.
+static bool rows_are_dense(const View& v) {
+  if (v.strides.empty()) return true;
+  const size_t last = v.dims.size() - 1;
+  const bool repeated = v.strides[last - 1] == 0 && v.dims[last - 1] > 1;
+  return !repeated && (v.strides[last] == 1 || v.dims[last] == 1);
 }
 
 struct AttentionPrepared final : Prepared {
@@ -90,9 +100,7 @@ class AttentionKernel final : public NamedKernel {
     View views[3];
     for (size_t i : {kQ, kK, kV}) {
       views[i] = *in[size_t(operand_[i])];
-      const bool dense =
-          views[i].strides.empty() || views[i].strides.back() == 1 || views[i].dims.back() == 1;
-      if (!dense) SX_TRY(p->operand[i].copy_to(views[i], p->copied));
+      if (!rows_are_dense(views[i])) SX_TRY(p->operand[i].copy_to(views[i], p->copied));
     }
     p->copied = (p->copied + 15) / 16 * 16;
     size_t size = 0;

@@ -180,8 +180,8 @@ class ConvKernel final : public NamedKernel {
     SX_ASSIGN(kernel->packed_,
               context.weights.pack(*site.constant(1), pack_kind, plan.packed_floats() * sizeof(float),
                                    [&](const void* from, void* to) {
-                                     Serial serial;
-                                     kernels::pack_conv(plan, from, static_cast<float*>(to), serial);
+                                     kernels::pack_conv(plan, from, static_cast<float*>(to),
+                                                        context.parallel);
                                      return Status();
                                    }));
     kernel->traits_.unused_inputs = uint64_t(1) << site.operand_of_input(1);

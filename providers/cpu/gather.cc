@@ -45,6 +45,7 @@ class GatherKernel final : public NamedKernel {
     auto kernel = std::make_unique<GatherKernel>();
     kernel->axis_ = site.attrs().integer("axis", 0);
     kernel->name_ = "gather";
+    kernel->traits_.any_address = 1;
     return std::unique_ptr<Kernel>(std::move(kernel));
   }
   Status run(const Prepared*, ViewList in, ViewList out, RunContext& context) override {
@@ -89,6 +90,7 @@ class GatherNdKernel final : public NamedKernel {
     auto kernel = std::make_unique<GatherNdKernel>();
     kernel->batch_dims_ = size_t(site.attrs().integer("batch_dims", 0));
     kernel->name_ = "gather nd";
+    kernel->traits_.any_address = 1;
     return std::unique_ptr<Kernel>(std::move(kernel));
   }
   Status run(const Prepared*, ViewList in, ViewList out, RunContext&) override {

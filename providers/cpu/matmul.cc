@@ -28,6 +28,27 @@ std::string refuses(const Site& site) {
   return "";
 }
 
+// A constant matrix on the right, perhaps behind a Transpose that was too large to fold.
+struct ConstantRight {
+  const Tensor* matrix = nullptr;
+  bool transposed = false;
+};
+
+ConstantRight constant_right(const Site& site) {
+  if (const Tensor* b = site.constant(1)) return {b->rank() == 2 ? b : nullptr, false};
+  const int operand = site.operand_of_input(1);
+  if (operand < 0) return {};
+  const Graph& graph = site.graph;
+  const NodeId producer = graph.value(graph.node(site.node).inputs[size_t(operand)]).producer;
+  if (producer == kNoNode) return {};
+  const Node& node = graph.node(producer);
+  if (!node.op || node.op->name != "Transpose" || !node.op->domain.empty()) return {};
+  const ValueInfo& source = graph.value(node.inputs[0]);
+  if (!source.is_constant() || !source.constant.is_tensor() || source.constant.tensor.rank() != 2) return {};
+  const auto* perm = node.attrs.get<std::vector<int64_t>>("perm");
+  return {&source.constant.tensor, !perm || perm->front() == 1};
+}
+
 bool can_fuse(const Graph& graph, std::span<const NodeId> members, NodeId next, std::string* why_not) {
   const Site site(graph, members[0]);
   if (site.in(1).shape.rank() < 2) {
@@ -78,13 +99,12 @@ class MatmulKernel final : public NamedKernel {
       kernel->c_ = site.operand_of_input(2);
     }
     SX_ASSIGN(kernel->chain_, epilogue_of(site, 0, kernel->gemm_ && site.has(2)));
-    const Tensor* b = site.constant(1);
-    if (b && b->rank() == 2) SX_TRY(kernel->pack(context, *b));
-    if (kernel->packed_) kernel->traits_.unused_inputs |= uint64_t(1) << kernel->b_;
-    if (!kernel->gemm_) {
-      kernel->traits_.strided_inputs =
-          (uint64_t(1) << kernel->a_) | (kernel->packed_ ? 0 : uint64_t(1) << kernel->b_);
-    }
+    const ConstantRight right = constant_right(site);
+    if (right.matrix) SX_TRY(kernel->pack(context, *right.matrix, right.transposed != kernel->trans_b_));
+    const uint64_t a = uint64_t(1) << kernel->a_, b = uint64_t(1) << kernel->b_;
+    if (kernel->packed_) kernel->traits_.unused_inputs |= b;
+    if (kernel->packed_ || !kernel->gemm_) kernel->traits_.strided_inputs |= b;
+    if (!kernel->gemm_) kernel->traits_.strided_inputs |= a;
     const int residual = kernel->chain_.residual;
     if (residual >= 0 && size_t(residual) != kernel->a_ && size_t(residual) != kernel->b_) {
       kernel->traits_.in_place = {{0, uint8_t(residual)}};
@@ -94,20 +114,19 @@ class MatmulKernel final : public NamedKernel {
     return std::unique_ptr<Kernel>(std::move(kernel));
   }
 
-  Status pack(CompileContext& context, const Tensor& b) {
+  Status pack(CompileContext& context, const Tensor& b, bool transposed) {
     GemmShape shape;
     shape.m = 64;
-    shape.k = size_t(b.dims()[trans_b_ ? 1 : 0]);
-    shape.n = size_t(b.dims()[trans_b_ ? 0 : 1]);
-    shape.trans_b = trans_b_;
+    shape.k = size_t(b.dims()[transposed ? 1 : 0]);
+    shape.n = size_t(b.dims()[transposed ? 0 : 1]);
+    shape.trans_b = transposed;
     const GemmPlan plan(shape, BSource::packed);
-    const std::string kind = format("gemm {}{}", isa_name(active_isa()), trans_b_ ? " transposed" : "");
-    SX_ASSIGN(packed_, context.weights.pack(b, kind, plan.packed_b_floats() * sizeof(float),
-                                            [&](const void* from, void* to) {
-                                              Serial serial;
-                                              kernels::pack_b(plan, from, static_cast<float*>(to), serial);
-                                              return Status();
-                                            }));
+    const std::string kind = format("gemm {}{}", isa_name(active_isa()), transposed ? " transposed" : "");
+    SX_ASSIGN(packed_, context.weights.pack(
+                           b, kind, plan.packed_b_floats() * sizeof(float), [&](const void* from, void* to) {
+                             kernels::pack_b(plan, from, static_cast<float*>(to), context.parallel);
+                             return Status();
+                           }));
     return {};
   }
 

@@ -36,7 +36,7 @@ inline Result<std::vector<Window>> windows_of(const Attrs& attrs, std::span<cons
     take("the kernel", kernel, k, 1, w.kernel);
     take("a stride", strides, k, 1, w.stride);
     take("a dilation", dilations, k, 1, w.dilation);
-    if (auto_pad == "NOTSET" && pads.size() == 2 * axes) {
+    if ((auto_pad == "NOTSET" || auto_pad.empty()) && pads.size() == 2 * axes) {
       take("a pad", pads, k, 0, w.begin);
       take("a pad", pads, axes + k, 0, w.end);
     }

@@ -67,8 +67,8 @@ typedef struct toy_kernel {
 
 int64_t toy_blocks(int64_t channels);
 /* Packs the weight w of `k`; 0: no memory. */
-int toy_pack_conv(toy_kernel* k, const float* w);
-int toy_pack_product(toy_kernel* k, const float* b, int transposed);
+int toy_pack_conv(toy_kernel* k, const void* w);
+int toy_pack_product(toy_kernel* k, const void* b, int transposed);
 /* Fills the functions of k->table for its kind. */
 void toy_finish(toy_kernel* k);
 

@@ -123,8 +123,15 @@ static void spatial(const sx_view* v, int64_t* size) {
   size[1] = v->dims[v->rank - 1];
 }
 
+/* Weights lie at any address. */
+static float number_at(const void* weights, int64_t i) {
+  float number;
+  memcpy(&number, (const char*)weights + i * (int64_t)sizeof number, sizeof number);
+  return number;
+}
+
 /* [out block][in block][window][in lane][out lane], lanes past the last channel zero. */
-int toy_pack_conv(toy_kernel* k, const float* w) {
+int toy_pack_conv(toy_kernel* k, const void* w) {
   const int64_t outs = toy_blocks(k->out_channels), ins = toy_blocks(k->in_channels),
                 area = k->window[0] * k->window[1];
   k->packed = calloc((size_t)(outs * ins * area) + 1, TOY_BLOCK * TOY_BLOCK * sizeof(float));
@@ -134,7 +141,7 @@ int toy_pack_conv(toy_kernel* k, const float* w) {
       for (int64_t a = 0; a < area; ++a) {
         const int64_t block = ((o / TOY_BLOCK) * ins + i / TOY_BLOCK) * area + a;
         k->packed[(block * TOY_BLOCK + i % TOY_BLOCK) * TOY_BLOCK + o % TOY_BLOCK] =
-            w[(o * k->in_channels + i) * area + a];
+            number_at(w, (o * k->in_channels + i) * area + a);
       }
     }
   }
@@ -216,14 +223,14 @@ static sx_code run_conv(call* c) {
 
 /* ---- products with a constant matrix, packed in panels of columns: [column block][row][column lane] */
 
-int toy_pack_product(toy_kernel* k, const float* b, int transposed) {
+int toy_pack_product(toy_kernel* k, const void* b, int transposed) {
   const int64_t rows = k->in_channels, columns = k->out_channels;
   k->packed = calloc((size_t)(rows * toy_blocks(columns) * TOY_BLOCK + 1), sizeof(float));
   if (!k->packed) return 0;
   for (int64_t n = 0; n < columns; ++n) {
     for (int64_t i = 0; i < rows; ++i) {
       k->packed[((n / TOY_BLOCK) * rows + i) * TOY_BLOCK + n % TOY_BLOCK] =
-          transposed ? b[n * rows + i] : b[i * columns + n];
+          number_at(b, transposed ? n * rows + i : i * columns + n);
     }
   }
   return 1;

@@ -6,11 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <new>
 
 #include "base/format.h"
+#include "base/memory.h"
 
 namespace sx {
 namespace {
@@ -120,10 +122,7 @@ Status MappedFile::check_unchanged() const {
 
 void MappedFile::release(size_t offset, size_t length) const {
   if (!mapped_ || offset >= size_) return;
-  const size_t page = size_t(::sysconf(_SC_PAGESIZE));
-  const size_t begin = (offset + page - 1) / page * page;
-  const size_t end = (length > size_ - offset ? size_ : offset + length) / page * page;
-  if (begin < end) ::madvise(const_cast<uint8_t*>(data_) + begin, end - begin, MADV_DONTNEED);
+  return_pages(const_cast<uint8_t*>(data_) + offset, std::min(length, size_ - offset));
 }
 
 }  // namespace sx

@@ -1,32 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/memory.h"
 
-#include <new>
-
-#if defined(__linux__)
 #include <sys/mman.h>
-#endif
+#include <unistd.h>
+
+#include <cstdint>
+#include <new>
 
 namespace sx {
 namespace {
 
-constexpr size_t kVector = 64, kHugePage = size_t{2} << 20;
+constexpr std::align_val_t kVector{64};
 
-std::align_val_t alignment_of(size_t bytes) {
-  return std::align_val_t(bytes >= kHugePage ? kHugePage : kVector);
+void advise(void* memory, size_t bytes, uintptr_t page, int advice) {
+  const uintptr_t begin = (reinterpret_cast<uintptr_t>(memory) + page - 1) / page * page;
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(memory) + bytes) / page * page;
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, advice);
 }
 
 }  // namespace
 
-void* allocate_memory(size_t bytes) {
-  void* memory = ::operator new(bytes, alignment_of(bytes), std::nothrow);
-#if defined(__linux__)
-  // Whole pages only: the rest keeps small ones, so nothing is held that was not asked for.
-  if (memory && bytes >= kHugePage) ::madvise(memory, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
-#endif
-  return memory;
+void* allocate_memory(size_t bytes) { return ::operator new(bytes, kVector, std::nothrow); }
+void free_memory(void* memory) { ::operator delete(memory, kVector); }
+
+void return_pages(void* memory, size_t bytes) {
+  static const auto page = uintptr_t(::sysconf(_SC_PAGESIZE));
+  advise(memory, bytes, page, MADV_DONTNEED);
 }
 
-void free_memory(void* memory, size_t bytes) { ::operator delete(memory, alignment_of(bytes)); }
+void use_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] size_t bytes) {
+#if defined(MADV_HUGEPAGE)
+  advise(memory, bytes, kHugePage, MADV_HUGEPAGE);
+#endif
+}
+
+void use_small_pages([[maybe_unused]] void* memory, [[maybe_unused]] size_t bytes) {
+#if defined(MADV_NOHUGEPAGE)
+  advise(memory, bytes, kHugePage, MADV_NOHUGEPAGE);
+#endif
+}
 
 }  // namespace sx

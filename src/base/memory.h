@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for numbers: aligned for vectors, and on huge pages where it is large and the system has them. A
-// page fault costs as much as packing the page, and products of large matrices miss fewer translations.
+// Memory for numbers: aligned for vectors, in pages that can go back one by one.
 #pragma once
 #include <cstddef>
 
 namespace sx {
 
 void* allocate_memory(size_t bytes);  // null: there is none
-void free_memory(void* memory, size_t bytes);
+void free_memory(void* memory);
+// The whole pages of a range whose contents nobody needs, or that a file has.
+void return_pages(void* memory, size_t bytes);
+// Huge pages for a range that will be filled at once, where the system has them: a fault for each small page
+// costs as much as packing it.
+constexpr size_t kHugePage = size_t{2} << 20;
+void use_huge_pages(void* memory, size_t bytes);
+void use_small_pages(void* memory, size_t bytes);
 
 }  // namespace sx

@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 #include "base/cancel.h"
 #include "base/memory_budget.h"
+#include "base/stop.h"
 
 namespace sx {
 
@@ -58,10 +60,7 @@ class RefusalWatch {
 
 struct TaskStopped {};
 
-// Whether somebody asked this thread's work to end. Once true it stays true, so a loop may simply leave with
-// its work half done: whoever started it asks check_stop() before using the result.
-bool stop_requested();
-Status check_stop();
+Status check_stop();  // the error, once stop_requested()
 
 // For loops of short turns: looks every `Turns` of them, and says true for ever after the first time.
 //   StopCheck<> stop;
@@ -88,5 +87,66 @@ class StopCheck {
   }
   uint32_t turn_ = 0;
 };
+
+// 0 to n - 1, or fewer when somebody asks this thread's work to end. `weight`: what one turn is worth in
+// short ones.
+//   for (size_t k : turns(n)) ...
+template <class I>
+class Turns {
+ public:
+  struct End {};
+  class Iterator {
+   public:
+    Iterator(I n, I piece) : until_(n < piece ? n : piece), n_(n), piece_(piece) {}
+    I operator*() const { return at_; }
+    void operator++() { ++at_; }
+    bool operator!=(End /*end*/) { return at_ < until_ || more(); }
+
+   private:
+    bool more() {
+      if (at_ >= n_ || stop_requested()) return false;
+      until_ = n_ - at_ < piece_ ? n_ : at_ + piece_;
+      return true;
+    }
+    I at_ = 0, until_, n_, piece_;
+  };
+  Turns(I n, I piece) : n_(n), piece_(piece) {}
+  Iterator begin() const { return {n_, piece_}; }
+  End end() const { return {}; }
+
+ private:
+  I n_, piece_;
+};
+template <class I>
+Turns<I> turns(I n, size_t weight = 1) {
+  constexpr size_t kPiece = 16 * 1024;
+  return {n, weight < kPiece ? I(kPiece / (weight ? weight : 1)) : I(1)};
+}
+
+// The elements of a span or Reader, or fewer.
+//   for (float v : stoppable(x)) ...
+template <class T>
+class Stoppable {
+ public:
+  class Iterator : public Turns<size_t>::Iterator {
+   public:
+    Iterator(typename Turns<size_t>::Iterator at, T* data) : Turns<size_t>::Iterator(at), data_(data) {}
+    T& operator*() const { return data_[Turns<size_t>::Iterator::operator*()]; }
+
+   private:
+    T* data_;
+  };
+  Stoppable(T* data, size_t n) : data_(data), turns_(turns(n)) {}
+  Iterator begin() const { return {turns_.begin(), data_}; }
+  typename Turns<size_t>::End end() const { return {}; }
+
+ private:
+  T* data_;
+  Turns<size_t> turns_;
+};
+template <class Range>
+auto stoppable(Range&& range) {
+  return Stoppable<std::remove_pointer_t<decltype(range.data())>>(range.data(), range.size());
+}
 
 }  // namespace sx

@@ -5,6 +5,7 @@
 #pragma once
 #include <memory>
 #include <new>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -43,7 +44,7 @@ class BudgetAllocator {
   // Numbers that are given no value get none: nobody can stop a gigabyte that is being filled with zeros.
   template <class U>
   void construct(U* p) {
-    ::new (static_cast<void*>(p)) U;
+    if constexpr (!std::is_trivially_copyable_v<U>) ::new (static_cast<void*>(p)) U;
   }
   template <class U, class... Args>
   void construct(U* p, Args&&... args) {

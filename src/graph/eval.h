@@ -25,6 +25,8 @@ class Eval {
  public:
   using RunBody = FunctionRef<Result<std::vector<Value>>(BodyId body, std::span<const Value> inputs)>;
 
+  using InferOutputs = FunctionRef<Result<std::vector<Type>>()>;
+
   Eval(const Op& op, const Attrs& attrs, std::span<const Value> in, size_t outputs);
 
   size_t inputs() const { return in_.size(); }
@@ -62,6 +64,7 @@ class Eval {
   Accumulate accumulate = Accumulate::automatic;
   bool widen = false;
   std::span<const Type> out_types;  // what inference knows of the outputs; empty without a graph
+  InferOutputs infer_outputs;       // what it says where the inputs have the sizes they have
   std::vector<Value>& results() { return out_; }
   void set_wanted(size_t i, bool wanted) { wanted_[i] = wanted; }
   const Op& op() const { return op_; }

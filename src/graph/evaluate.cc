@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/evaluate.h"
 
+#include <algorithm>
 #include <memory>
 #include <unordered_map>
 
@@ -8,6 +9,7 @@
 #include "base/task.h"
 #include "graph/builder.h"
 #include "graph/infer.h"
+#include "graph/infer_graph.h"
 #include "graph/op.h"
 
 namespace sx {
@@ -38,6 +40,18 @@ Status prepare_outputs(const Op& op, const Attrs& attrs, Eval& e, const Evaluate
     SX_TRY(e.allocate(i, options.widen ? widened(type.elem) : type.elem, std::move(dims)));
   }
   return {};
+}
+
+// The same values; where one of them is not aligned, in `copies`.
+Result<std::span<const Value>> align(std::span<const Value> values, Values& copies) {
+  const auto odd = [](const Value& v) { return v.is_tensor() && !v.tensor.aligned(); };
+  if (std::none_of(values.begin(), values.end(), odd)) return values;
+  copies.assign(values.begin(), values.end());
+  for (Value& v : copies) {
+    if (!odd(v)) continue;
+    SX_ASSIGN(v.tensor, v.tensor.align());
+  }
+  return std::span<const Value>(copies);
 }
 
 // An operator that is written in others: its body in a graph of its own.
@@ -261,12 +275,15 @@ Result<Value> widen(const Value& value) {
 
 Result<Values> evaluate_op(const Op& op, const Attrs& attrs, std::span<const Value> inputs,
                            std::span<const bool> wanted, const EvaluateOptions& options,
-                           Eval::RunBody run_body, std::span<const Type> out_types) {
+                           const BodyTools& bodies) {
   if (!op.eval && op.body) return evaluate_expansion(op, attrs, inputs, wanted.size(), options);
   if (!op.eval) return error(Code::unsupported, "{} has no evaluation", op.name);
+  Values aligned;
+  SX_ASSIGN(inputs, align(inputs, aligned));
   Eval e(op, attrs, inputs, wanted.size());
-  e.run_body = run_body;
-  e.out_types = out_types;
+  e.run_body = bodies.run;
+  e.out_types = bodies.out_types;
+  e.infer_outputs = bodies.infer_outputs;
   e.cancel = options.cancel;
   e.widen = options.widen;
   if (options.widen) e.accumulate = Accumulate::f64;
@@ -279,8 +296,8 @@ Result<Values> evaluate_op(const Op& op, const Attrs& attrs, std::span<const Val
   const RefusalWatch watch;
   Status evaluated = contained([&] { return op.eval(e); });
   if (!watch.seen().ok() && evaluated.code() != Code::out_of_memory) return watch.seen();
+  SX_TRY(check_stop());  // a stopped evaluation is left half done, and may fail for that
   SX_TRY(std::move(evaluated));
-  SX_TRY(check_stop());  // the engines leave a stopped evaluation half done
   SX_TRY(check_memory());
   for (size_t i = 0; i < wanted.size(); ++i) {
     Value& v = e.results()[i];
@@ -310,7 +327,17 @@ Result<Values> evaluate_node(const Graph& graph, NodeId id, std::span<const Valu
   for (size_t i = 0; i < n && node.op->control_flow; ++i) {
     types.push_back(wanted[i] ? graph.value(node.outputs[i]).type : Type());
   }
-  return evaluate_op(*node.op, node.attrs, inputs, {wanted.get(), n}, options, run_body, types);
+  auto infer_outputs = [&] {
+    return infer_given(graph, id, [&](ValueId v) -> const Dims* {
+      const auto it = std::find(node.inputs.begin(), node.inputs.end(), v);
+      const Value* found = it != node.inputs.end() ? &inputs[size_t(it - node.inputs.begin())]
+                           : scope                 ? scope(v)
+                                                   : nullptr;
+      return found && found->is_tensor() ? &found->tensor.dims() : nullptr;
+    });
+  };
+  return evaluate_op(*node.op, node.attrs, inputs, {wanted.get(), n}, options,
+                     {run_body, types, infer_outputs});
 }
 
 Result<Values> evaluate_body(const Graph& graph, BodyId body, std::span<const Value> inputs,

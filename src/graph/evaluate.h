@@ -24,10 +24,16 @@ struct EvaluateOptions {
 using FindValue = FunctionRef<const Value*(ValueId)>;
 Result<std::vector<Value>> evaluate_node(const Graph& graph, NodeId node, std::span<const Value> inputs,
                                          const EvaluateOptions& options, FindValue scope = {});
+// What an operator with bodies asks of whoever runs it.
+struct BodyTools {
+  Eval::RunBody run;
+  std::span<const Type> out_types;
+  Eval::InferOutputs infer_outputs;
+};
 // Lower-level door used by providers: the record, attributes and inputs without a graph.
 Result<std::vector<Value>> evaluate_op(const Op& op, const Attrs& attrs, std::span<const Value> inputs,
                                        std::span<const bool> wanted, const EvaluateOptions& options,
-                                       Eval::RunBody run_body = {}, std::span<const Type> out_types = {});
+                                       const BodyTools& bodies = {});
 Result<std::vector<Value>> evaluate_body(const Graph& graph, BodyId body, std::span<const Value> inputs,
                                          const EvaluateOptions& options, FindValue scope = {});
 // float32, float16 and bfloat16 as float64, complex64 as complex128, inside sequences and maps too; others

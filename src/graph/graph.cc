@@ -339,6 +339,7 @@ std::string Graph::fresh_name(std::string_view hint) { return format("{}~{}", hi
 
 std::string describe(const Graph& graph, NodeId node) {
   const Node& n = graph.node(node);
+  if (n.domain == "sx" && n.type == "Refusal") return n.attrs.text("of", "");
   std::string who = n.name.empty() ? std::string() : "'" + n.name + "'";
   if (who.empty()) {
     auto out = std::find_if(n.outputs.begin(), n.outputs.end(), [](ValueId v) { return v != kNoValue; });

@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "base/task.h"
+#include "graph/builder.h"
 #include "graph/infer.h"
 #include "graph/infer_bodies.h"
 #include "graph/merge_types.h"
@@ -98,6 +99,7 @@ class Inference {
   Status body(BodyId body);
 
  private:
+  void refuse(NodeId node, const Status& why);
   Graph& graph_;
   InferBodies bodies_;
 };
@@ -136,13 +138,31 @@ Status Inference::node(NodeId node) {
   return {};
 }
 
+// A branch may never run, so what is wrong in it becomes a node that says so if it does. Nodes with bodies
+// check for themselves.
+void Inference::refuse(NodeId node, const Status& why) {
+  Node& n = graph_.node(node);
+  const Op* op = find_op("sx", "Refusal");
+  const bool wrong = why.code() == Code::invalid_model || why.code() == Code::invalid_argument;
+  const bool has_body = std::any_of(n.attrs.list().begin(), n.attrs.list().end(),
+                                    [](const Attr& a) { return std::holds_alternative<BodyRef>(a.value); });
+  if (!wrong || !op || !n.op || n.op == op || has_body) return;
+  Attrs attrs = {{"of", describe(graph_, node)}, {"why", why.message()}};
+  n.op = op;
+  n.domain = op->domain;
+  n.type = op->name;
+  n.attrs = std::move(attrs);
+}
+
 Status Inference::body(BodyId body) {
   const std::vector<NodeId> nodes = graph_.body(body).nodes;
   const bool may_not_run = in_branch(graph_, body);
   for (NodeId n : nodes) {
     if (stop_requested()) return check_stop();
     Status status = node(n);
-    if (!status.ok() && !may_not_run) return status;
+    if (status.ok()) continue;
+    if (!may_not_run) return status;
+    refuse(n, status);
   }
   return {};
 }
@@ -161,6 +181,18 @@ bool in_branch(const Graph& graph, BodyId body) {
 Status infer_node(Graph& graph, NodeId node) { return Inference(graph).node(node); }
 Status infer_body(Graph& graph, BodyId body) { return Inference(graph).body(body); }
 Status infer_graph(Graph& graph) { return infer_body(graph, kMainBody); }
+
+Result<std::vector<Type>> infer_given(const Graph& graph, NodeId node,
+                                      FunctionRef<const Dims*(ValueId)> dims) {
+  SX_ASSIGN(Graph own, graph.clone_apart());
+  for (ValueId v = 0; v < own.values(); ++v) {
+    if (const Dims* found = dims(v)) own.value(v).type.shape = constant_shape(*found);
+  }
+  SX_TRY(infer_node(own, node));
+  std::vector<Type> types;
+  for (ValueId v : own.node(node).outputs) types.push_back(v == kNoValue ? Type() : own.value(v).type);
+  return types;
+}
 
 Status infer_anew(Graph& graph) {
   forget_inferred(graph, kMainBody);

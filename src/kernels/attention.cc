@@ -22,7 +22,8 @@ namespace {
 constexpr size_t kScoreFloats = 48 * 1024;       // of a block: a fifth of a small second-level cache
 constexpr size_t kWholeKeys = 768, kKeys = 512;  // up to so many in one block; else about so many in each
 constexpr size_t kGroup = 384;                   // queries that share one packing of keys and values
-constexpr size_t kFew = 6;
+constexpr size_t kFew = 6;                       // queries that need no packing
+constexpr size_t kKeysAtOnce = 128 * 1024;       // for them, without a look at the stop flag
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
 size_t aligned(size_t floats) { return (floats + 15) / 16 * 16; }
@@ -49,7 +50,7 @@ GemmShape values_shape(const AttentionShape& s, size_t rows, size_t keys, size_t
 
 AttentionPlan::AttentionPlan(const AttentionShape& shape) : shape_(shape) {
   const AttentionShape& s = shape_;
-  few_ = s.queries <= kFew || s.keys == 0;
+  few_ = (s.queries <= kFew && s.keys <= kKeysAtOnce) || s.keys == 0;
   if (few_) {
     group_ = std::max<size_t>(1, s.queries);
     groups_ = s.queries ? 1 : 0;
@@ -129,7 +130,7 @@ class AttentionRun {
     std::fill(top, top + p_.group_, -kInf);
     std::fill(sum, sum + p_.group_, 0.0f);
     Serial serial;
-    for (size_t block = 0; block < p_.key_blocks_; ++block) {
+    for (size_t block = 0; block < p_.key_blocks_ && !stop_requested(); ++block) {
       const size_t first_key = block * p_.keys_;
       if (block > 0 && visible(end - 1) <= first_key) break;
       const int which = block + 1 == p_.key_blocks_ ? AttentionPlan::last : AttentionPlan::whole;

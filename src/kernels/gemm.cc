@@ -179,6 +179,8 @@ class GemmRun {
   size_t lanes_ = 0, width_ = 0;
 };
 
+constexpr size_t kRowsPerLook = size_t{1} << 16;  // of a panel: a millisecond
+
 void pack_b(const GemmPlan& plan, const void* b, float* packed, Parallel& parallel) {
   const GemmShape& s = plan.shape_;
   const size_t lanes = plan.tiles_->lanes, width = 2 * lanes;
@@ -186,9 +188,14 @@ void pack_b(const GemmPlan& plan, const void* b, float* packed, Parallel& parall
   const auto body = [&](size_t chunk, size_t) {
     const size_t end = std::min(plan.panels_, (chunk + 1) * per_chunk);
     for (size_t panel = chunk * per_chunk; panel < end; ++panel) {
-      const size_t col = panel * width, cols = std::min(width, s.n - col);
+      const size_t col = panel * width, cols = std::min(width, s.n - col),
+                   to_width = cols <= lanes ? lanes : width;
       const char* from = static_cast<const char*>(b) + (s.trans_b ? col * s.ldb : col) * sizeof(float);
-      plan.pack_.panel(from, s.ldb, s.trans_b, s.k, cols, cols <= lanes ? lanes : width, packed + col * s.k);
+      for (size_t k = 0; k < s.k && !stop_requested(); k += kRowsPerLook) {
+        const size_t rows = std::min(kRowsPerLook, s.k - k);
+        plan.pack_.panel(from + (s.trans_b ? k : k * s.ldb) * sizeof(float), s.ldb, s.trans_b, rows, cols,
+                         to_width, packed + col * s.k + k * to_width);
+      }
     }
   };
   const size_t chunks = divide_up(plan.panels_, per_chunk);

@@ -70,7 +70,7 @@ SX_INLINE Vec apply(const LstmFunction& f, Vec x) {
     case LstmActivation::thresholded_relu: return select(less(set1(f.alpha), x), x, zero());
     case LstmActivation::scaled_tanh: return tanh(x * f.beta) * f.alpha;
     case LstmActivation::hard_sigmoid: return clamp_keep_nan(fma(x, set1(f.alpha), set1(f.beta)), 0.0f, 1.0f);
-    case LstmActivation::elu: return select(less(zero(), x), x, expm1(x) * f.alpha);
+    case LstmActivation::elu: return select(less(x, zero()), expm1(x) * f.alpha, x);
     case LstmActivation::softsign: return x / (1.0f + abs(x));
     case LstmActivation::softplus: return softplus(x);
   }

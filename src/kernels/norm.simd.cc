@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moments of a row and their application.
+#include "base/stop.h"
 #include "kernels/vec.h"
 
 namespace sx::SX_ISA {
 namespace {
 
+constexpr size_t kPerLook = 256 * 1024;  // elements between looks at the stop flag
+
 // f(v, i, count) for each vector of a row; lanes beyond count are zero.
 template <class F>
 SX_INLINE void vectors(size_t n, F f) {
   size_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) f(i, kLanes);
+  for (size_t end = n; i + kLanes <= n; i = end) {
+    if (i > 0 && stop_requested()) return;
+    end = n - i < kPerLook ? n / kLanes * kLanes : i + kPerLook;
+    for (size_t k = i; k < end; k += kLanes) f(k, kLanes);
+  }
   if (i < n) f(i, n - i);
 }
 SX_INLINE Vec get(const float* p, size_t k) { return k == kLanes ? load(p) : load_part(p, k); }
@@ -20,6 +27,7 @@ template <class F>
 SX_INLINE double block_sums(const float* x, size_t n, F f) {
   double total = 0;
   for (size_t at = 0; at < n; at += 4096) {
+    if (at % kPerLook == kPerLook - 4096 && stop_requested()) break;
     const size_t m = n - at < 4096 ? n - at : 4096;
     const float* p = x + at;
     Vec a = zero(), b = zero(), c = zero(), d = zero();

@@ -160,7 +160,7 @@ void function_step(const Block& k, const PwStep& s) {
     SX_UNARY(sigmoid, sigmoid(x))
     SX_UNARY(sin, sin(x))
     SX_UNARY(cos, cos(x))
-    SX_UNARY(elu, select(less(zero(), x), x, expm1(x) * s.p))
+    SX_UNARY(elu, select(less(x, zero()), expm1(x) * s.p, x))
     SX_UNARY(selu, select(less(zero(), x), x, expm1(x) * s.p) * s.q)
     SX_UNARY(celu, select(less(zero(), x), x, expm1_any(x / s.p) * s.p))  // p may be negative
     SX_UNARY(gelu, gelu(x))

@@ -2,7 +2,10 @@
 #include "kernels/pool.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
+#include "base/stop.h"
 #include "kernels/chunks.h"
 #include "kernels/dispatch.h"
 #include "kernels/pool_args.h"
@@ -35,22 +38,24 @@ Window window(const PoolShape& s, int d, size_t o) {
 
 Isa isa_of_block(size_t block) { return block == 16 ? Isa::avx512 : block == 8 ? Isa::avx2 : Isa::baseline; }
 
-constexpr size_t kFactors = 1024;  // output positions of a piece of a line
+constexpr size_t kFactors = 1024;          // output positions of a piece of a line
+constexpr size_t kHugeWindow = 64 * 1024;  // taps, of which fewer positions are a piece
 
-// 1 / (elements in the window) for output positions [o, o + n), given the taps of the other dimensions.
+// 1 / (elements in the window) for output positions [o, o + n), given the taps of the other dimensions. The
+// average of nothing is 0 / 0.
 void make_factors(const PoolShape& s, size_t o, size_t n, size_t taps, size_t padded, float* divide) {
   for (size_t i = 0; i < n; ++i) {
     const Window w = window(s, 2, o + i);
     const size_t count = s.kind == PoolKind::average ? w.count * taps : w.padded * padded;
-    divide[i] = count ? 1.0f / static_cast<float>(count) : 0.0f;
+    divide[i] = count ? 1.0f / static_cast<float>(count) : std::numeric_limits<float>::quiet_NaN();
   }
 }
 
 // Long lines are cut; a piece begins at an output position, so only the padding changes.
-void one_piece(const PoolShape& s, const PoolLine& line, size_t o, const float* divide,
+void one_piece(const PoolShape& s, const PoolLine& line, size_t o, size_t step, const float* divide,
                void (*work)(const PoolLine*)) {
   PoolLine piece = line;
-  piece.out_width = std::min(kFactors, s.out[2] - o);
+  piece.out_width = std::min(step, s.out[2] - o);
   piece.y = line.y + o * s.block;
   const size_t skip = o * s.stride[2];
   if (skip >= s.pad_begin[2]) {
@@ -77,7 +82,7 @@ void pool_run(const PoolShape& s, const float* x, float* y, Parallel& parallel) 
   if (cost == 0) return;
   for_chunks(parallel, planes * lines, 128 * 1024 / cost, [&](size_t begin, size_t end) {
     float divide[kFactors];
-    size_t made_taps = 0, made_padded = 0;  // what the factors were made for
+    size_t made_taps = SIZE_MAX, made_padded = SIZE_MAX;  // what the factors were made for
     for (size_t u = begin; u < end; ++u) {
       const size_t plane = u / lines, od = u % lines / s.out[1], oh = u % s.out[1];
       const Window d = window(s, 0, od), h = window(s, 1, oh);
@@ -96,11 +101,12 @@ void pool_run(const PoolShape& s, const float* x, float* y, Parallel& parallel) 
       const size_t left = s.channels - plane % blocks * s.block;
       line.lanes = left < s.block ? left : s.block;
       const size_t taps = d.count * h.count, padded = d.padded * h.padded;
-      for (size_t o = 0; o < s.out[2]; o += kFactors) {
-        const bool fresh = taps == made_taps && padded == made_padded && s.out[2] <= kFactors;
-        if (!line.max && !fresh) make_factors(s, o, std::min(kFactors, s.out[2] - o), taps, padded, divide);
+      const size_t step = taps * s.kernel[2] > kHugeWindow ? 16 : kFactors;
+      for (size_t o = 0; o < s.out[2] && !(o > 0 && stop_requested()); o += step) {
+        const bool fresh = taps == made_taps && padded == made_padded && s.out[2] <= step;
+        if (!line.max && !fresh) make_factors(s, o, std::min(step, s.out[2] - o), taps, padded, divide);
         made_taps = taps, made_padded = padded;
-        one_piece(s, line, o, divide, work);
+        one_piece(s, line, o, step, divide, work);
       }
     }
   });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax of one row, and of columns side by side (the axis is not the last one).
+#include "base/stop.h"
 #include "kernels/row_math.h"
 
 namespace sx::SX_ISA {
@@ -44,7 +45,7 @@ void softmax_end(const float* x, float* y, size_t n, float top, float sum, bool 
 }
 
 // Columns [0, count) of [n, inner], count at most kColumns.
-constexpr size_t kColumns = 256;
+constexpr size_t kColumns = 256, kRowsPerLook = 8192;
 void softmax_columns(const float* x, float* y, size_t n, size_t inner, size_t count, bool logarithm) {
   float top[kColumns], sum[kColumns];
   const auto columns = [&](auto f) {
@@ -52,17 +53,25 @@ void softmax_columns(const float* x, float* y, size_t n, size_t inner, size_t co
   };
   const auto part = [](const float* p, size_t k) { return k == kLanes ? load(p) : load_part(p, k); };
   const auto put = [](float* p, size_t k, Vec v) { k == kLanes ? store(p, v) : store_part(p, k, v); };
+  const auto rows = [&](auto f) {
+    for (size_t i = 0; i < n; ++i) {
+      if (i % kRowsPerLook == kRowsPerLook - 1 && stop_requested()) return;
+      f(i);
+    }
+  };
   columns([&](size_t c, size_t) { store(top + c, set1(-kInf)), store(sum + c, zero()); });
-  for (size_t i = 0; i < n; ++i)
+  rows([&](size_t i) {
     columns([&](size_t c, size_t k) { store(top + c, max(part(x + i * inner + c, k), load(top + c))); });
-  for (size_t i = 0; i < n; ++i)
+  });
+  rows([&](size_t i) {
     columns([&](size_t c, size_t k) {
       const Vec p = exp_nonpositive(part(x + i * inner + c, k) - load(top + c));
       if (!logarithm) put(y + i * inner + c, k, p);
       store(sum + c, load(sum + c) + p);
     });
+  });
   columns([&](size_t c, size_t) { store(sum + c, logarithm ? log(load(sum + c)) : 1.0f / load(sum + c)); });
-  for (size_t i = 0; i < n; ++i)
+  rows([&](size_t i) {
     columns([&](size_t c, size_t k) {
       const size_t at = i * inner + c;
       if (logarithm)
@@ -70,6 +79,7 @@ void softmax_columns(const float* x, float* y, size_t n, size_t inner, size_t co
       else
         put(y + at, k, part(y + at, k) * load(sum + c));
     });
+  });
 }
 
 }  // namespace sx::SX_ISA

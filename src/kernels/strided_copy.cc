@@ -16,7 +16,7 @@ SX_LEVELS(void transpose_words(const void* src, ptrdiff_t src_step, void* dst, p
 namespace sx::kernels {
 namespace {
 
-constexpr size_t kChunkBytes = 128 * 1024;
+constexpr size_t kChunkBytes = 128 * 1024, kLongRowBytes = 1024 * 1024;
 
 struct Bytes16 {
   uint64_t half[2];
@@ -183,16 +183,17 @@ void CopyPlan::choose_kind() {
   } else {
     kind_ = Kind::elements;
   }
+  const bool long_rows = inner_.size * element_ > kLongRowBytes;
   if (kind_ == Kind::transpose)
     row_ = pop(across);
   else
-    row_ = outer_count_ ? pop(outer_count_ - 1) : Dim{1, 0, 0};
+    row_ = outer_count_ && !long_rows ? pop(outer_count_ - 1) : Dim{1, 0, 0};
   if (kind_ == Kind::transpose && element_ == 4) transpose_ = SX_PICK(transpose_words);
   outer_total_ = 1;
   for (size_t d = 0; d < outer_count_; ++d) outer_total_ *= outer_[d].size;
-  // Pieces of about kChunkBytes: of the rows, or of a single long row.
-  cut_rows_ = row_.size > 1;
-  const size_t bytes = cut_rows_ ? inner_.size * element_ : element_;
+  // Pieces of about kChunkBytes: of the rows, or of rows that are long themselves.
+  cut_rows_ = row_.size > 1 && !long_rows;
+  const size_t bytes = cut_rows_ ? inner_.size * element_ : row_.size * element_;
   const size_t size = cut_rows_ ? row_.size : inner_.size;
   piece_ = std::max<size_t>(1, kChunkBytes / bytes);
   if (kind_ == Kind::transpose) piece_ = (piece_ + 15) / 16 * 16;

@@ -179,19 +179,16 @@ Result<Payload> find_payload(const TensorProto& t, const TensorInfo& info, const
   return Payload{};
 }
 
-size_t natural_alignment(DType t) {
-  const int bits = dtype_is_complex(t) ? dtype_bits(t) / 2 : dtype_bits(t);
-  return bits <= 8 ? 1 : size_t(bits) / 8;
-}
-
 Result<Tensor> raw_tensor(const TensorInfo& info, const Payload& payload, const DataSource& source) {
   if (is_float6(info.type)) {
     SX_ASSIGN(Tensor t, Tensor::allocate(info.type, info.dims));
     unpack_6bit(payload.bytes, {static_cast<uint8_t*>(t.mutable_data()), t.bytes()});
     return t;
   }
-  const bool aligned = reinterpret_cast<uintptr_t>(payload.bytes.data()) % natural_alignment(info.type) == 0;
-  if (payload.owner && (aligned || payload.bytes.size() >= source.copy_unaligned_below)) {
+  const bool aligned = reinterpret_cast<uintptr_t>(payload.bytes.data()) % dtype_alignment(info.type) == 0;
+  const bool weights = dtype_is_float(info.type) && info.dims.size() > 1 &&
+                       payload.bytes.size() >= source.copy_unaligned_below;
+  if (payload.owner && (aligned || weights)) {
     auto buffer = lies_in(payload.bytes, payload.file.get())
                       ? Buffer::in_file(payload.file, payload.bytes.data(), payload.bytes.size())
                       : Buffer::wrap(payload.bytes.data(), payload.bytes.size(), payload.owner);

@@ -20,10 +20,10 @@ struct DataSource {
   std::shared_ptr<const void> owner;  // of borrowed bytes; null: payloads are always copied
   ExternalFiles* external = nullptr;
   std::shared_ptr<const MappedFile> file;  // where most borrowed bytes lie; may be null
-  // A payload that is not aligned for its element type is copied if it is smaller than this, else wrapped as
-  // it is: large weights are packed from bytes, and a kernel that reads them directly must allow unaligned
-  // loads.
-  size_t copy_unaligned_below = size_t(1) << 20;
+  // A payload that is not aligned for its element type is copied, unless it is floating-point numbers of
+  // several dimensions and so many bytes at least: those are weights, which providers pack from bytes. Who
+  // reads numbers asks Tensor::align().
+  size_t copy_unaligned_below = size_t(1) << 12;
 };
 DataSource data_source(const Model& model);
 

@@ -249,6 +249,22 @@ bool closed(const Graph& graph, const Match& m) {
   return true;
 }
 
+// A number that is a tensor of one element gives what it meets its axes, too: there must be as many already.
+bool numbers_add_no_axes(const Graph& graph, const Match& m) {
+  for (NodeId n : m.nodes) {
+    for (ValueId v : graph.node(n).inputs) {
+      const Tensor* t = v == kNoValue ? nullptr : constant_of(graph, v);
+      if (!t || t->count() != 1 || t->rank() == 0 || !dtype_is_float(t->type())) continue;
+      const auto& inputs = graph.node(n).inputs;
+      const bool has_them = std::any_of(inputs.begin(), inputs.end(), [&](ValueId w) {
+        return w != kNoValue && w != v && shape_of(graph, w).known && shape_of(graph, w).rank() >= t->rank();
+      });
+      if (!has_them) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 Expr::Expr(double number)
@@ -314,7 +330,8 @@ bool matches(const Expr& pattern, const Graph& graph, NodeId root, Match& match)
   const Node& n = graph.node(root);
   if (n.outputs.empty() || n.outputs[0] == kNoValue) return false;
   match.root = root;
-  return Matcher(graph, match, n.body).match(pattern, n.outputs[0]) && closed(graph, match);
+  return Matcher(graph, match, n.body).match(pattern, n.outputs[0]) && closed(graph, match) &&
+         numbers_add_no_axes(graph, match);
 }
 
 ValueId build(const Expr& e, Builder& builder, const Match& match, DType like) {

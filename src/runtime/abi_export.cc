@@ -169,7 +169,8 @@ sx_code provider_compile(void* self, const sx_node* node, const sx_layout* in, c
     std::vector<Layout> ins(n.inputs.size()), outs(n.outputs.size());
     for (size_t i = 0; i < ins.size(); ++i) ins[i] = from_c(in[i], p.layout_owner());
     for (size_t i = 0; i < outs.size(); ++i) outs[i] = from_c(out[i], p.layout_owner());
-    CompileContext context{*h.graph, h.node, ins, outs, *h.weights};
+    Serial serial;
+    CompileContext context{*h.graph, h.node, ins, outs, *h.weights, serial};
     SX_ASSIGN(auto made, p.compile(context));
     *kernel = export_kernel(std::move(made), p.layout_owner());
     return {};

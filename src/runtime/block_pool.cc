@@ -110,7 +110,7 @@ void BlockPool::release(const Block& block) {
     space_->release(block.data);
     return;
   }
-  free_memory(block.data, block.bytes);
+  free_memory(block.data);
   if (memory_) memory_->give(block.bytes);
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a placed graph to a program: which values need a step at all, what comes in and what goes out.
 #include <algorithm>
+#include <cstring>
 
 #include "base/format.h"
 #include "runtime/program_builder.h"
 #include "runtime/symbols.h"
+#include "runtime/weights.h"
 
 namespace sx {
 
@@ -20,6 +22,7 @@ Result<std::unique_ptr<Program>> ProgramBuilder::build() {
   SX_TRY(add_outputs());
   if (!missing_.empty())
     return error(Code::internal, "value '{}' is read, but no step of the program makes it", missing_);
+  SX_TRY(align_constants());
   SX_TRY(upload_constants());
   find_lifetimes();
   find_outer_symbols();
@@ -155,10 +158,37 @@ Status ProgramBuilder::add_outputs() {
   return {};
 }
 
+// Kernels that packed a weight, or read it as bytes, leave it in the file.
+Status ProgramBuilder::align_constants() {
+  const auto align = [this](SlotId s) -> Status {
+    Slot& slot = program_->slots_[program_->slots_[s].root];
+    Tensor& t = slot.constant.tensor;
+    if (slot.kind != Slot::Kind::constant || slot.space != 0 || !slot.constant.is_tensor() || t.aligned())
+      return {};
+    SX_ASSIGN(auto copy, machine_.weights->pack(t, "aligned", t.bytes(), [&](const void* from, void* to) {
+      std::memcpy(to, from, t.bytes());
+      return Status();
+    }));
+    SX_ASSIGN(t, Tensor::over(Buffer::wrap(copy->data(), t.bytes(), copy), 0, t.type(), t.dims()));
+    return {};
+  };
+  for (const Step& step : program_->steps_) {
+    if (step.kind == Step::Kind::view) continue;
+    const KernelTraits* traits = step.kernel ? &step.kernel->traits() : nullptr;
+    const uint64_t not_as_numbers = traits ? traits->unused_inputs | traits->any_address : 0;
+    for (size_t i = 0; i < step.in.size(); ++i) {
+      const bool reads = i >= 64 || !(not_as_numbers >> i & 1);
+      if (reads) SX_TRY(align(step.in[i]).in(step.label));
+    }
+  }
+  for (SlotId s : program_->outputs_) SX_TRY(align(s));
+  return {};
+}
+
 Status ProgramBuilder::upload_constants() {
   for (Slot& slot : program_->slots_) {
     if (slot.kind != Slot::Kind::constant || slot.space == 0) continue;
-    const Tensor& tensor = graph_.value(slot.value).constant.tensor;
+    const Tensor& tensor = slot.constant.tensor;
     MemorySpace* memory = machine_.spaces[size_t(slot.space)]->memory();
     SX_ASSIGN(slot.device, memory->allocate(tensor.bytes() + kAlignment));
     SX_TRY(memory->copy_in(slot.device, tensor.data(), tensor.bytes()).in(graph_.value(slot.value).name));

@@ -76,7 +76,7 @@ Result<std::unique_ptr<Kernel>> ProgramBuilder::compile(NodeId n, Provider* prov
     const DType type = graph_.value(node.inputs[0]).type.elem;
     return provider->compile_reorder(type, in[0], out[0]);
   }
-  CompileContext context{graph_, n, in, out, *machine_.weights};
+  CompileContext context{graph_, n, in, out, *machine_.weights, *machine_.parallel};
   return provider->compile(context);
 }
 
@@ -104,6 +104,7 @@ SlotId ProgramBuilder::input_slot(ValueId v) {
   if (const SlotId known = slot_of(v); known != kNoSlot) return known;
   Slot slot = describe_slot(v);
   slot.kind = graph_.value(v).is_constant() ? Slot::Kind::constant : Slot::Kind::shape;
+  slot.constant = graph_.value(v).constant;
   if (!is_done(v) && missing_.empty()) missing_ = graph_.value(v).name;
   slot.layout = {};
   return slot_of_[v] = add_slot(std::move(slot));

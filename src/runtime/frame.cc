@@ -31,7 +31,7 @@ Frame::Frame(const Program& program, Plan& p)
     if (a.base == Address::Base::input) by_input[a.index].push_back(s);
     if (a.base == Address::Base::output) by_output[a.index].push_back(s);
     const Slot& slot = program.slots()[s];
-    if (slot.kind == Slot::Kind::constant) values[s] = program.machine_->graph->value(slot.value).constant;
+    if (slot.kind == Slot::Kind::constant) values[s] = slot.constant;
   }
 }
 

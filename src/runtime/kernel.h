@@ -24,6 +24,7 @@ struct KernelTraits {
   std::vector<std::pair<uint8_t, uint8_t>> in_place;
   uint64_t strided_inputs = 0;  // bit i: input i may have any strides; otherwise it arrives contiguous
   uint64_t unused_inputs = 0;   // bit i: input i is not read by run() (packed ahead, or only its dims matter)
+  uint64_t any_address = 0;     // bit i: input i is read as bytes; otherwise it is aligned for its type
   bool values =
       false;  // run_values() instead of run(): strings, sequences, maps, shapes known only afterwards
 };

@@ -68,8 +68,8 @@ struct Planner {
       view.type = slot.type;
       view.layout = slot.layout;
       if (slot.kind == Slot::Kind::constant) {
-        const Value& constant = graph.value(slot.value).constant;
-        if (constant.is_tensor() && constant.tensor.type() != DType::string) view = view_of(constant.tensor);
+        const Tensor& t = slot.constant.tensor;
+        if (slot.constant.is_tensor() && t.type() != DType::string) view = view_of(t);
         if (slot.space != 0) view.data = slot.device;
         continue;
       }
@@ -344,8 +344,12 @@ Status Program::prepare_step(const Step& step, ViewList in, ViewList out, Planne
       !std::all_of(in.begin(), in.end(), reachable) || !std::all_of(out.begin(), out.end(), reachable))
     return std::move(prepared).status();
   const std::vector<Layout> plain(std::max(in.size(), out.size()));
-  CompileContext context{*machine_->graph, step.node, std::span(plain).first(in.size()),
-                         std::span(plain).first(out.size()), *machine_->weights};
+  CompileContext context{*machine_->graph,
+                         step.node,
+                         std::span(plain).first(in.size()),
+                         std::span(plain).first(out.size()),
+                         *machine_->weights,
+                         *machine_->parallel};
   planned.needs = {};
   SX_ASSIGN(planned.instead, last->compile(context));
   return {};

@@ -46,6 +46,7 @@ struct Slot {
   SlotId root = kNoSlot;       // itself, or the end of that chain
   NodeId view_node = kNoNode;  // by which operator
   size_t view_output = 0;
+  Value constant;             // aligned where a step reads numbers from it
   void* device = nullptr;     // a constant's copy in a provider's memory; the program owns it
   int first = -1, last = -1;  // steps between which it lives
 };
@@ -132,6 +133,7 @@ class Program {
   Status run_values(Frame& frame, const RunRequest& request, size_t index, Kernel& kernel);
   Status run_branch(Frame& frame, const RunRequest& request, size_t index);
   Status run_control(Frame& frame, const RunRequest& request, size_t index);
+  const Dims* dims_of_input(const Frame& frame, const Step& step, ValueId value) const;
   Status run_view(Frame& frame, size_t index);
   Status run_copy(Frame& frame, size_t index);
   Status run_transfer(Frame& frame, size_t index);

@@ -95,6 +95,7 @@ class ProgramBuilder {
   // ---- what goes out
   bool can_write_output(SlotId root, SlotId output) const;
   Status add_outputs();
+  Status align_constants();
   // Constants that a provider with memory of its own reads lie there from now on.
   Status upload_constants();
   void find_lifetimes();

@@ -46,6 +46,7 @@ struct CompileContext {
   NodeId node = kNoNode;            // an ordinary node, or a Group: then graph.body() of its `body` attribute
   std::span<const Layout> in, out;  // as assigned
   WeightStore& weights;
+  Parallel& parallel;  // for packing
 };
 
 class Provider {

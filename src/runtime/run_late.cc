@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "base/task.h"
 #include "graph/evaluate.h"
+#include "graph/infer_graph.h"
 #include "graph/op.h"
 #include "runtime/copy_view.h"
 #include "runtime/plan.h"
@@ -215,7 +216,17 @@ Status Program::run_branch(Frame& frame, const RunRequest& request, size_t index
   }
   const size_t taken = *condition.as<uint8_t>() ? 0 : 1;
   Program& child = *step.children[taken];
-  const size_t first = 1 + (taken == 1 ? step.children[0]->inputs().size() : 0);
+  // Inference lets an If pass that stands in a branch itself: it may never run.
+  const char* name = taken == 0 ? "then_branch" : "else_branch";
+  if (child.inputs().size() != child.captured().size()) {
+    return error(Code::invalid_model, "{} has {} inputs, a branch has none", name,
+                 child.inputs().size() - child.captured().size());
+  }
+  if (child.outputs().size() < step.out.size()) {
+    return error(Code::invalid_model, "{} has {} outputs, {} expected", name, child.outputs().size(),
+                 step.out.size());
+  }
+  const size_t first = 1 + (taken == 1 ? step.children[0]->captured().size() : 0);
   auto& in = frame.child_in;
   auto& out = frame.child_out;
   in.resize(child.inputs().size());
@@ -233,14 +244,15 @@ Status Program::run_branch(Frame& frame, const RunRequest& request, size_t index
       in[i].value = Value(std::move(packed));
     }
   }
-  for (size_t i = 0; i < out.size(); ++i) {
+  for (Binding& b : out) b = Binding();
+  for (size_t i = 0; i < step.out.size(); ++i) {
     const SlotId s = step.out[i];
-    out[i].value = Value();
-    out[i].block = {};
-    out[i].view = slots_[s].kind == Slot::Kind::planned ? frame.views[s] : View();
+    if (slots_[s].kind == Slot::Kind::planned) out[i].view = frame.views[s];
   }
   SX_TRY(child.run({in, out, request.cancel, frame.symbols, request.failed}));
-  for (size_t i = 0; i < out.size(); ++i) {
+  for (size_t i = step.out.size(); i < out.size(); ++i)
+    machine_->pools[0]->give(std::exchange(out[i].block, {}));
+  for (size_t i = 0; i < step.out.size(); ++i) {
     const SlotId s = step.out[i];
     const Slot& slot = slots_[s];
     if (slot.kind == Slot::Kind::planned || slot.kind == Slot::Kind::absent) continue;
@@ -304,6 +316,16 @@ static Dim as_far_as_known(Dim d, std::span<const int64_t> symbols) {
   return known && evaluate(d, symbols, v) ? Dim(v) : d;
 }
 
+// The sizes of a value that a step or its bodies read, if it is a tensor by now.
+const Dims* Program::dims_of_input(const Frame& frame, const Step& step, ValueId value) const {
+  for (SlotId s : step.in) {
+    if (slots_[s].kind == Slot::Kind::absent || slots_[s].value != value) continue;
+    if (frame.views[s].defined()) return &frame.views[s].dims;
+    if (frame.values[s].is_tensor()) return &frame.values[s].tensor.dims();
+  }
+  return nullptr;
+}
+
 // Loop, Scan and the like: the record drives, the bodies run as programs.
 Status Program::run_control(Frame& frame, const RunRequest& request, size_t index) {
   Step& step = steps_[index];
@@ -335,8 +357,11 @@ Status Program::run_control(Frame& frame, const RunRequest& request, size_t inde
     types.push_back(v == kNoValue ? Type() : machine_->graph->value(v).type);
     for (Dim& d : types.back().shape.dims) d = as_far_as_known(d, frame.symbols);
   }
+  auto infer_outputs = [&] {
+    return infer_given(*machine_->graph, step.node, [&](ValueId v) { return dims_of_input(frame, step, v); });
+  };
   SX_ASSIGN(std::vector<Value> out, evaluate_op(*node.op, node.attrs, in, {wanted.get(), node.outputs.size()},
-                                                options, run_body, types));
+                                                options, {run_body, types, infer_outputs}));
   for (size_t i = 0; i < out.size() && i < step.out.size(); ++i) {
     const Slot& slot = slots_[step.out[i]];
     if (slot.kind == Slot::Kind::absent) continue;

@@ -376,6 +376,12 @@ bool differs_in_ones_alone(const Tensor& given, const Shape& declared) {
                      [](Dim d) { return !d.is_constant() || d.is_constant(1); });
 }
 
+// Callers may give what lies at any address; kernels read numbers.
+Status align(Value& v) {
+  SX_ASSIGN(v.tensor, v.tensor.align());
+  return {};
+}
+
 }  // namespace
 
 Status Session::State::bind_input(size_t i, const Value& v, Binding& b) const {
@@ -395,12 +401,11 @@ Status Session::State::bind_input(size_t i, const Value& v, Binding& b) const {
     SX_ASSIGN(Tensor as_declared, v.tensor.reshaped(Dims(expected.shape.rank(), 1)));
     b.value = Value(std::move(as_declared));
   }
-  if (v.tensor.type() != DType::string) {
-    b.view.type = v.tensor.type();
-    b.view.dims = b.value.tensor.dims();
-    b.view.data = const_cast<void*>(v.tensor.data());
-    b.value = Value();
-  }
+  if (v.tensor.type() == DType::string) return {};
+  const bool aligned = v.tensor.aligned();
+  if (!aligned) SX_TRY(align(b.value).in(inputs[i].name));
+  b.view = view_of(b.value.tensor);
+  if (aligned) b.value = Value();  // the caller keeps it
   return {};
 }
 
@@ -417,6 +422,10 @@ Status Session::State::allocate_outputs(const Compiled& c, const Plan& plan, std
     Value& v = results[i];
     if (v.is_tensor() && v.tensor.mutable_data() && v.tensor.type() != DType::string) {
       if (!sized || (v.tensor.type() == planned.type && v.tensor.dims() == planned.dims)) {
+        if (!v.tensor.aligned())
+          return error(Code::invalid_argument,
+                       "output '{}' is {}, the memory bound to it is not aligned to {} bytes",
+                       outputs[i].name, dtype_name(v.tensor.type()), dtype_alignment(v.tensor.type()));
         out[i].view = view_of_mutable(v.tensor);
         continue;
       }

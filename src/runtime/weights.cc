@@ -7,11 +7,13 @@
 #include "base/format.h"
 #include "base/mapped_file.h"
 #include "base/task.h"
+#include "runtime/weight_slab.h"
 
 namespace sx {
 
 struct WeightStore::State {
   mutable std::mutex mutex;
+  WeightSlabs slabs;
   std::unordered_map<std::string, std::weak_ptr<const Buffer>> packed;
 };
 
@@ -30,7 +32,7 @@ Result<std::shared_ptr<const Buffer>> WeightStore::pack(const Tensor& source, co
   }
   const MappedFile* file = source.buffer() ? source.buffer()->file() : nullptr;
   if (file) SX_TRY(file->check_unchanged());
-  SX_ASSIGN(std::shared_ptr<Buffer> buffer, Buffer::allocate(bytes));
+  SX_ASSIGN(std::shared_ptr<Buffer> buffer, state_->slabs.allocate(bytes));
   SX_TRY(fill(source.data(), buffer->mutable_data()));
   SX_TRY(check_stop());  // what is half packed must not be shared
   // Who reads the source after all gets its pages from the file again.

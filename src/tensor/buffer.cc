@@ -21,7 +21,7 @@ struct OwnedBuffer final : Buffer {
     bytes_ = bytes;
     writable_ = true;
   }
-  ~OwnedBuffer() override { free_memory(const_cast<void*>(data_), bytes_ + kAlignment); }
+  ~OwnedBuffer() override { free_memory(const_cast<void*>(data_)); }
   MemoryCharge charge_;
 };
 
@@ -38,7 +38,9 @@ struct OtherBuffer final : Buffer {
     owner_ = std::move(file);
   }
   OtherBuffer(size_t count, MemoryCharge charge) : charge_(std::move(charge)) {
-    strings_ = std::make_unique<std::vector<std::string>>(count);
+    strings_ = std::make_unique<std::vector<std::string>>();
+    strings_->reserve(count);
+    for ([[maybe_unused]] size_t k : turns(count)) strings_->emplace_back();
     data_ = strings_->data();
     bytes_ = count * sizeof(std::string);
     writable_ = true;

@@ -69,15 +69,16 @@ bool element_count(std::span<const int64_t> dims, int64_t& count) {
   return zero || fits;
 }
 
+// Sizes beside a zero may be as large as they like, so both wrap around: nobody uses what they then say.
 int64_t product(std::span<const int64_t> dims) {
-  int64_t n = 1;
-  for (int64_t d : dims) n *= d;
-  return n;
+  uint64_t n = 1;
+  for (int64_t d : dims) n *= uint64_t(d);
+  return int64_t(n);
 }
 
 Dims contiguous_strides(std::span<const int64_t> dims) {
   Dims s(dims.size(), 1);
-  for (size_t i = dims.size(); i-- > 1;) s[i - 1] = s[i] * dims[i];
+  for (size_t i = dims.size(); i-- > 1;) s[i - 1] = int64_t(uint64_t(s[i]) * uint64_t(dims[i]));
   return s;
 }
 

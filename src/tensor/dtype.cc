@@ -49,6 +49,10 @@ const Row& row(DType t) { return kRows[unsigned(t) < unsigned(kDTypeCount) ? uns
 }  // namespace
 
 int dtype_bits(DType t) { return row(t).bits; }
+size_t dtype_alignment(DType t) {
+  const int bits = dtype_is_complex(t) ? dtype_bits(t) / 2 : dtype_bits(t);
+  return bits <= 8 ? 1 : size_t(bits) / 8;
+}
 std::string_view dtype_name(DType t) { return row(t).name; }
 std::string_view dtype_onnx_name(DType t) { return row(t).onnx; }
 std::string_view dtype_short_name(DType t) { return row(t).brief; }

@@ -41,6 +41,7 @@ enum class DType : uint8_t {
 inline constexpr int kDTypeCount = 29;
 
 int dtype_bits(DType t);                            // 4 for i4; 0 for string and undefined
+size_t dtype_alignment(DType t);                    // of a number, or of a part of a complex one; at least 1
 std::string_view dtype_name(DType t);               // "float32", "int4", "string": as people and JSON see it
 std::string_view dtype_onnx_name(DType t);          // "FLOAT", "INT4"
 std::string_view dtype_short_name(DType t);         // "f32", "i4": as our text tests write it

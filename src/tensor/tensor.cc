@@ -39,6 +39,7 @@ Result<Tensor> Tensor::allocate(DType type, Dims dims) {
   if (type == DType::string) {
     t.buffer_ = Buffer::strings(size_t(t.count_));
     if (!t.buffer_) return refused();
+    SX_TRY(check_stop());  // it may have fewer texts
   } else {
     auto buffer = Buffer::allocate(t.bytes_);
     if (!buffer.ok()) return refused();
@@ -88,6 +89,18 @@ Tensor Tensor::of_strings(Dims dims, std::vector<std::string> values) {
 
 std::span<const std::string> Tensor::strings() const { return as<std::string>(); }
 std::span<std::string> Tensor::mutable_strings() { return mutable_as<std::string>(); }
+
+Result<Tensor> Tensor::align() const {
+  if (aligned()) return *this;
+  SX_ASSIGN(Tensor copy, allocate(type_, dims_));
+  constexpr size_t kPiece = size_t{1} << 20;
+  for (size_t at = 0; at < bytes_; at += kPiece) {
+    if (at > 0) SX_TRY(check_stop());
+    std::memcpy(static_cast<uint8_t*>(copy.mutable_data()) + at, static_cast<const uint8_t*>(data()) + at,
+                std::min(kPiece, bytes_ - at));
+  }
+  return copy;
+}
 
 Result<Tensor> Tensor::reshaped(Dims dims) const {
   int64_t n = 0;

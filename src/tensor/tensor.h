@@ -54,6 +54,10 @@ class Tensor {
   std::span<const std::string> strings() const;
   std::span<std::string> mutable_strings();
 
+  // Weights in a file lie where the bytes before them end: code that reads them as numbers needs them
+  // aligned.
+  bool aligned() const { return reinterpret_cast<uintptr_t>(data()) % dtype_alignment(type_) == 0; }
+  Result<Tensor> align() const;  // itself, or an aligned copy
   // The same elements under other dims of equal count.
   Result<Tensor> reshaped(Dims dims) const;
 

@@ -42,7 +42,7 @@ std::vector<double> pool_f64(const PoolShape& s, const std::vector<float>& x) {
         ++count;
       }
       const double n = s.kind == PoolKind::average ? count : padded;
-      y.push_back(s.kind == PoolKind::max ? top : n ? sum / n : 0);
+      y.push_back(s.kind == PoolKind::max ? top : sum / n);
     }
   return y;
 }

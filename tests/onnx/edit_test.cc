@@ -120,7 +120,8 @@ TEST_CASE("a copy of a message takes its unknown fields along") {
 TEST_CASE("payloads are used where they lie") {
   std::string payload(4 << 20, '\1');
   const std::string bytes =
-      num(1, 10) + msg(7, msg(5, num(1, 1 << 20) + num(2, 1) + msg(8, "w") + msg(9, payload)));
+      num(1, 10) +
+      msg(7, msg(5, num(1, 1 << 10) + num(1, 1 << 10) + num(2, 1) + msg(8, "w") + msg(9, payload)));
   auto model = read(bytes);
   auto tensor = to_tensor(*model, model->graph->initializer[0]);
   REQUIRE(tensor.ok());

@@ -2,14 +2,12 @@
 """Limits: a model that asks for terabytes is refused by name, a run past its limit or stopped in the middle of one long
 kernel leaves a session that runs again, and no number of threads brings the process down."""
 
-import functools
 import logging
-import threading
 import time
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper
+from long_kernels import NAMES, long_model, session_of, stopped_after
 from python_testing import model_of
 
 import sardonyx
@@ -17,13 +15,6 @@ import sardonyx
 PROVIDERS = ["cpu", "reference"]
 HUGE = 1 << 40
 PROMPT = 1.0  # seconds; some milliseconds on a quiet machine
-
-
-def session_of(model: bytes, provider: str, threads: int = 1, memory=0) -> sardonyx.InferenceSession:
-    options = sardonyx.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.memory_limit = memory
-    return sardonyx.InferenceSession(model, options, [provider])
 
 
 # What grows, by the numbers that it is fed: (operator, text of the graph, feed).
@@ -189,141 +180,9 @@ def test_limits_as_people_write_them():
         sardonyx.load(model, memory_limit=-1)
 
 
-# One long kernel each: (text of the graph, inputs).
-def _random(*dims):
-    return np.random.default_rng(1).standard_normal(dims, np.float32)
-
-
-LONG = {
-    "MatMul": ("g (float[4096, 4096] a) => (float[4096, 4096] y) { y = MatMul(a, a) }", {"a": (4096, 4096)}),
-    "Conv": (
-        "g (float[8, 128, 256, 256] x, float[128, 128, 3, 3] w) => (float[8, 128, 256, 256] y)"
-        " { y = Conv<pads = [1, 1, 1, 1]>(x, w) }",
-        {"x": (8, 128, 256, 256), "w": (128, 128, 3, 3)},
-    ),
-    "Einsum": (
-        """g (float[2048, 2048] a) => (float[2048, 2048] y) { y = Einsum<equation = "ij,jk->ik">(a, a) }""",
-        {"a": (2048, 2048)},
-    ),
-    "Softmax": (
-        "g (float[30000, 4096] x) => (float[30000, 4096] y) { y = Softmax(x) }",
-        {"x": (30000, 4096)},
-    ),
-    "Erf": ("g (float[50000000] x) => (float[50000000] y) { y = Erf(x) }", {"x": (50_000_000,)}),
-    "TopK": (
-        "g (float[20000000] x) => (float[1000000] y, int64[1000000] i)"
-        " { k = Constant<value = int64[1] {1000000}>() y, i = TopK(x, k) }",
-        {"x": (20_000_000,)},
-    ),
-    "Unique": ("g (float[20000000] x) => (float[N] y) { y = Unique(x) }", {"x": (20_000_000,)}),
-    "LSTM": (
-        "g (float[200000, 1, 64] x, float[1, 256, 64] w, float[1, 256, 64] r) => (float[200000, 1, 1, 64] y)"
-        " { y = LSTM<hidden_size = 64>(x, w, r) }",
-        {"x": (200_000, 1, 64), "w": (1, 256, 64), "r": (1, 256, 64)},
-    ),
-    "Attention": (
-        "g (float[1, 8, 12000, 64] q, float[1, 8, 12000, 64] k) => (float[1, 8, 12000, 64] y) { y = Attention(q, k, k) }",
-        {"q": (1, 8, 12000, 64), "k": (1, 8, 12000, 64)},
-    ),
-    "ReduceSum": (
-        "g (float[12000, 8000] x) => (float[8000] y)"
-        " { a = Constant<value = int64[1] {0}>() y = ReduceSum<keepdims = 0>(x, a) }",
-        {"x": (12000, 8000)},
-    ),
-    "Transpose": (
-        "g (float[10000, 10000] x) => (float[10000, 10000] y) { y = Transpose(x) }",
-        {"x": (10000, 10000)},
-    ),
-    "MaxPool": (
-        "g (float[4, 64, 512, 512] x) => (float[4, 64, 498, 498] y) { y = MaxPool<kernel_shape = [15, 15]>(x) }",
-        {"x": (4, 64, 512, 512)},
-    ),
-    "DFT": (
-        "g (float[1, 100003, 1] x) => (float[1, 100003, 2] y) { y = DFT<axis = 1>(x) }",
-        {"x": (1, 100_003, 1)},
-    ),
-    "CumSum": (
-        "g (float[100000000] x) => (float[100000000] y) { a = Constant<value = int64 {0}>() y = CumSum(x, a) }",
-        {"x": (100_000_000,)},
-    ),
-}
-
-
-def _trees() -> tuple[bytes, dict]:
-    """A forest of 20,000 stumps over 50,000 rows."""
-    n = 20_000
-    parts = {
-        "nodes_treeids": np.repeat(np.arange(n), 3).tolist(),
-        "nodes_nodeids": [0, 1, 2] * n,
-        "nodes_featureids": [0, 0, 0] * n,
-        "nodes_values": [0.0, 0.0, 0.0] * n,
-        "nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"] * n,
-        "nodes_truenodeids": [1, 0, 0] * n,
-        "nodes_falsenodeids": [2, 0, 0] * n,
-        "target_treeids": np.repeat(np.arange(n), 2).tolist(),
-        "target_nodeids": [1, 2] * n,
-        "target_ids": [0, 0] * n,
-        "target_weights": [1.0, -1.0] * n,
-    }
-    node = helper.make_node(
-        "TreeEnsembleRegressor",
-        ["x"],
-        ["y"],
-        domain="ai.onnx.ml",
-        n_targets=1,
-        aggregate_function="SUM",
-        **parts,
-    )
-    graph = helper.make_graph(
-        [node],
-        "g",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [50_000, 4])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [50_000, 1])],
-    )
-    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)]
-    return helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString(), {
-        "x": (50_000, 4)
-    }
-
-
-@functools.lru_cache(1)
-def long_model(name: str) -> tuple[bytes, dict]:
-    """The model and what it is fed."""
-    if name == "TreeEnsembleRegressor":
-        model, dims = _trees()
-    else:
-        text, dims = LONG[name]
-        model = model_of(text, 23 if name == "Attention" else 17)
-    return model, {key: _random(*d) for key, d in dims.items()}
-
-
-def stopped_after(session, feed, stop) -> float:
-    """Seconds between stop(options) and the end of the run that is under way: one begins as the other ends."""
-    options = sardonyx.RunOptions()
-    outcome = []
-
-    def work():
-        try:
-            while True:
-                session.run(None, feed, options)
-        except Exception as e:
-            outcome.append(e)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    time.sleep(0.15)
-    assert thread.is_alive(), outcome
-    start = time.monotonic()
-    stop(options)
-    thread.join()
-    took = time.monotonic() - start
-    assert "cancelled" in str(outcome[0]), outcome
-    return took
-
-
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("provider", PROVIDERS)
-@pytest.mark.parametrize("name", [*LONG, "TreeEnsembleRegressor"])
+@pytest.mark.parametrize("name", NAMES)
 def test_one_long_kernel_stops(name, provider, threads):
     model, feed = long_model(name)
     session = session_of(model, provider, threads)

@@ -14,8 +14,8 @@ import recipes_rest
 import recipes_shape
 import wrong
 from draw import FLOATS, Draw
-from recipe import ABSOLUTE, BY_TYPE, OVERFLOWING, RANDOM, RECIPES, Control, Kit, Spec
-from schema import NEWEST, all_schemas, number_of
+from recipe import ABSOLUTE, BY_TYPE, OVERFLOWING, RANDOM, RECIPES, Control, Kit, Present, Spec
+from schema import NEWEST, all_schemas, element_types, number_of
 
 import net as nets
 import sardonyx
@@ -41,8 +41,24 @@ class Case:
     other: dict | None = None  # a second feed of another size, for the same session
 
     @property
+    def nodes(self) -> list[tuple]:
+        return (self.net.inside or self.net).nodes
+
+    @property
     def notes(self) -> list[str]:
-        return [f"has {node[0]}" for node in self.net.nodes] + (notes(self.spec) if self.spec else [])
+        return [f"has {node[0]}" for node in self.nodes] + (notes(self.spec) if self.spec else [])
+
+    @property
+    def has_tail(self) -> bool:
+        """Do other nodes follow the one that is meant?"""
+        return self.spec is not None and self.nodes[-1][0] != self.spec.schema.name
+
+    @property
+    def before_tail(self) -> set[str]:
+        """The float32 results that the nodes behind the one that is meant go on with."""
+        names = [node[0] for node in self.nodes]
+        first = names.index(self.spec.schema.name) if self.has_tail else len(names)
+        return {node[3][0] for node in self.nodes[first:-1]}
 
     def bytes(self, constants=None) -> bytes:
         return self.net.model(constants).SerializeToString()
@@ -90,6 +106,8 @@ def make(seed: int, kind: str, number: int, wanted: list[str] | None = None) -> 
         case.feeds_back = spec.schema.name in ("RNN", "GRU", "LSTM")
         case.by_type = spec.schema.name in BY_TYPE
         case.spec = spec
+    if kind == "wrong" and draw.chance(0.15):
+        case.net = case.net.in_a_branch()
     case.threads = 2 if draw.chance(0.25) else 1
     case.rules = draw.chance(0.75)
     if draw.chance(0.3):
@@ -122,6 +140,7 @@ def notes(spec: Spec) -> list[str]:
     """What the list of known differences may ask for."""
     found = [f"{key}={value}" for key, value in spec.attrs.items() if isinstance(value, int | float | str)]
     found += [f"no {a}" for a in spec.schema.attributes if a not in spec.attrs]
+    found += [f"activation={name}" for name in spec.attrs.get("activations") or ()]
     found.append(f"opset={spec.opset}")
     if any(n > 1 for n in spec.attrs.get("dilations") or ()):
         found.append("dilated")
@@ -134,8 +153,10 @@ def notes(spec: Spec) -> list[str]:
             found.append(f"no input {i}")
         elif isinstance(array, np.ndarray):
             found.append(f"type={array.dtype.name}")
+            if i == 0:
+                found.append(f"first={array.dtype.name}")
             if array.size == 0:
-                found.append("empty")
+                found += ["empty", "first empty"] if i == 0 else ["empty"]
             if extreme(array):
                 found.append("extreme")
             if array.ndim == 0:
@@ -235,6 +256,34 @@ def tail(draw: Draw, net: Net, spec: Spec) -> None:
     net.outputs = [value, *net.outputs[0 if keep else 1 :]]
 
 
+# The parameters that a value passes on each of the ways through other nodes.
+PASSED = {
+    "identity": [("Identity", 0)],
+    "transposed": [("Transpose", 0)],
+    "reshaped": [("Reshape", 0)],
+    "branch": [("Slice", 0), ("If", -1)],
+    "sliced": [("Slice", 0)],
+    "expanded": [("Expand", 0)],
+    "compressed": [("Compress", 0)],
+    "concatenated": [("Concat", 0)],
+    "squeezed": [("Squeeze", 0)],
+    "looped": [("Loop", 2)],
+}
+
+
+@cache
+def passes(way: str, opset: int, dtype: np.dtype) -> bool:
+    """Does the standard allow this element type there?"""
+    for name, place in PASSED[way]:
+        schema = next((s for s in all_schemas()["", name] if s.since <= opset <= s.last), None)
+        if schema is None:
+            return False
+        types = (*schema.inputs, *schema.outputs)[place].types
+        if dtype not in element_types(tuple(sorted(types))):
+            return False
+    return True
+
+
 class Source:
     """Gives a node its inputs."""
 
@@ -277,6 +326,8 @@ class Source:
             return self.feed(value.array)
         if isinstance(value, list):
             return self.sequence(value)
+        if isinstance(value, Present):
+            return self.net.node("Optional", [self.feed(value.array)])
         if not plain and d.chance(0.5):
             return self.through(value)
         return self.net.constant(value) if d.chance(constant) else self.feed(value)
@@ -298,8 +349,8 @@ class Source:
                 self.squeezed,
                 self.looped,
             ]
-        try_late = self.draw.of(ways)
-        return try_late(array)
+        ways = [way for way in ways if passes(way.__name__, self.net.opset, array.dtype)]
+        return self.draw.of(ways)(array) if ways else self.base(array)
 
     def base(self, array: np.ndarray) -> str:
         return self.net.constant(array) if self.draw.chance(0.15) else self.feed(array)

@@ -9,8 +9,10 @@ from pathlib import Path
 class Difference:
     peer: str  # onnxruntime, onnx
     verb: str  # differs, refuses, accepts
-    label: str  # operator, perhaps with a version: Softmax or Softmax-13; or * for any
-    conditions: list[str]  # each is a note of the case, or "why:TEXT" for words of the message
+    labels: list[str]  # operators, perhaps with a version: Softmax or Softmax-13; or * for any
+    conditions: list[
+        str
+    ]  # each is a note of the case, key=one,other for either; or "why:TEXT" of the message
     reason: str
 
 
@@ -25,16 +27,24 @@ def read() -> list[Difference]:
         conditions = [c.strip() for c in rest[0].split(";")] if rest else []
         if not reason.strip():
             raise ValueError(f"{path.name}: no reason in '{line}'")
-        found.append(Difference(peer, verb, label, conditions, reason.strip()))
+        found.append(Difference(peer, verb, label.split(","), conditions, reason.strip()))
     return found
 
 
 def explains(known: list[Difference], case, finding) -> bool:
     peer, _, verb = finding.kind.partition(" ")
-    operator = case.label.split("-")[0]
-    for d in known:
-        if d.peer != peer or d.verb not in (verb, "*") or d.label not in (operator, case.label, "*"):
-            continue
-        if all(c[4:] in finding.why if c.startswith("why:") else c in case.notes for c in d.conditions):
-            return True
-    return False
+    labels = {case.label.split("-")[0], case.label, "*"}
+    return any(
+        d.peer == peer
+        and d.verb == verb
+        and labels & set(d.labels)
+        and all(holds(c, case.notes, finding.why) for c in d.conditions)
+        for d in known
+    )
+
+
+def holds(condition: str, notes: list[str], why: str) -> bool:
+    if condition.startswith("why:"):
+        return condition[4:] in why
+    key, equals, values = condition.rpartition("=")
+    return any(key + equals + value in notes for value in values.split(","))

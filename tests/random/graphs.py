@@ -452,8 +452,11 @@ class Grow:
                 np.broadcast_shapes(a.shape, b.shape),
                 dtype=np.dtype(np.int64),
             )
-        if self.d.chance(0.5):
-            self.add("Cast", [a], a.shape, {"to": 1})
+        if self.d.chance(0.5):  # as a float, what is far beyond its digits would cancel to anything
+            bounds = [self.constant(array=np.array(n, np.int64)) for n in (-(2**20), 2**20)]
+            if self.net.opset >= 12:
+                a = self.add("Clip", [a, *bounds], a.shape, dtype=np.dtype(np.int64))
+                self.add("Cast", [a], a.shape, {"to": 1})
 
 
 STEPS = (

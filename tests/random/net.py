@@ -7,8 +7,9 @@ import numpy as np
 from onnx import AttributeProto, GraphProto, ModelProto, TensorProto, TypeProto, numpy_helper
 from schema import number_of
 
-# What rounds as it likes.
+# Sums and functions that round in more than the last place, and sums that may cancel.
 ROUGH = set("Sigmoid Tanh Erf Softmax LogSoftmax ReduceMean ReduceSum MatMul Gemm Conv Loop Scan".split())
+CANCELLING = {"Add", "Sub"}
 PACKED = {"int4", "uint4", "int2", "uint2", "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn"}
 
 
@@ -70,6 +71,7 @@ class Net:
         self.shapes: dict[str, list | None] = {}  # declared: numbers, names, "" or None for no shape at all
         self.constants: dict[str, np.ndarray] = {}
         self.outputs: list[str] = []
+        self.inside: Net | None = None  # what stands in the branches of our only node
         self.count = 0
 
     def name(self, stem: str) -> str:
@@ -95,20 +97,37 @@ class Net:
         self.nodes.append((op, domain, list(inputs), names, attrs or {}, kinds or {}))
         return names[0] if outputs == 1 else names
 
-    def nudged(self, step) -> "Net":
-        """The same with a number that `step` gives added to what each of the ROUGH nodes makes."""
+    def in_a_branch(self) -> "Net":
+        """The same as the branches of an If, where inference forgives what may never run."""
+        net = Net(self.opset, self.others, self.prefix)
+        net.feeds, net.shapes, net.count = dict(self.feeds), dict(self.shapes), self.count
+        net.constants, inside = self.constants, copy.copy(self)
+        inside.constants = {}
+        body = inside.body([], self.outputs)
+        outputs = [True] * len(self.outputs)
+        condition = net.feed(np.array(True))
+        net.outputs = net.node("If", [condition], {"then_branch": body, "else_branch": body}, outputs)
+        net.inside = self
+        return net
+
+    def nudged(self, steps) -> "Net":
+        """The same with what `steps` says done to results: pairs of an operator and a number, for the operator that
+        made one and its name."""
+        if self.inside:
+            return self.inside.nudged(steps).in_a_branch()
         net = copy.copy(self)
         net.nodes, net.constants = [], dict(self.constants)
         for op, domain, inputs, outputs, attrs, kinds in self.nodes:
-            if op not in ROUGH or domain:
-                net.nodes.append((op, domain, inputs, outputs, attrs, kinds))
-                continue
-            net.nodes.append(
-                (op, domain, inputs, [name and f"{name}_exact" for name in outputs], attrs, kinds)
-            )
-            for name in filter(None, outputs):
-                net.constants[f"{name}_nudge"] = np.array(step(), np.float32)
-                net.nodes.append(("Add", "", [f"{name}_exact", f"{name}_nudge"], [name], {}, {}))
+            todo = {name: steps(op, name) for name in outputs if name and not domain}
+            exact = [f"{name}_exact" if todo.get(name) else name for name in outputs]
+            net.nodes.append((op, domain, inputs, exact, attrs, kinds))
+            for name, pairs in todo.items():
+                made = f"{name}_exact"
+                for k, (step, number) in enumerate(pairs):
+                    net.constants[f"{name}_step{k}"] = np.array(number, np.float32)
+                    result = name if k + 1 == len(pairs) else f"{name}_stepped{k}"
+                    net.nodes.append((step, "", [made, f"{name}_step{k}"], [result], {}, {}))
+                    made = result
         return net
 
     def _fill_nodes(self, graph: GraphProto) -> None:

@@ -43,13 +43,15 @@ ABSOLUTE = {
 }
 # Their results depend on the type of their inputs, or on ties after rounding to it.
 BY_TYPE = set("BitCast Cast CastLike QuantizeLinear DynamicQuantizeLinear QLinearConv QLinearMatMul".split())
-# Sums of products: what overflows on the way depends on the order.
-OVERFLOWING = {
+# Sums of products and functions of them: right to a unit of the largest part, not of what is left of it.
+SUMS = {
     *"Conv ConvTranspose DeformConv MatMul Gemm Einsum Det AveragePool LpPool GlobalAveragePool GlobalLpPool LRN".split(),
     *"BatchNormalization InstanceNormalization LayerNormalization GroupNormalization RMSNormalization".split(),
     *"MeanVarianceNormalization ReduceSumSquare ReduceProd ReduceSum ReduceMean ReduceL1 Sum Mean CumSum CumProd".split(),
     *"Pow RNN GRU LSTM Attention DFT STFT GridSample Resize Upsample Col2Im SwiGLU LpNormalization".split(),
 }
+# What overflows on the way depends on the order, or on the type of the sum.
+OVERFLOWING = set("Gemm LayerNormalization RMSNormalization ReduceProd Sum RNN GRU LSTM".split())
 
 
 def recipe(*names: str, domain: str = ""):
@@ -68,6 +70,13 @@ class Control:
 
     array: np.ndarray
     attribute: str = ""
+
+
+@dataclass
+class Present:
+    """An optional that has this element."""
+
+    array: np.ndarray
 
 
 @dataclass

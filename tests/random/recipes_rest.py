@@ -3,7 +3,7 @@
 
 import numpy as np
 from draw import FLOATS
-from recipe import Control, Kit, i64, recipe
+from recipe import Control, Kit, Present, i64, recipe
 from schema import number_of
 
 
@@ -234,7 +234,9 @@ def concat_from_sequence(k: Kit):
 @recipe("Optional", "OptionalHasElement", "OptionalGetElement")
 def optional(k: Kit):
     """Since version 18 a tensor is as good as an optional."""
-    return k.spec([k.values(k.d.shape(), np.float32)])
+    value = k.values(k.d.shape(), np.float32)
+    plain = k.name == "Optional" or k.version >= 18 and k.d.chance(0.5)
+    return k.spec([value if plain else Present(value)])
 
 
 # Text

@@ -97,4 +97,60 @@ TEST_CASE("an operand of the same size that lies otherwise is prepared anew") {
   }
 }
 
+TEST_CASE("a loop that takes no turn has the sizes its body would make, in every run") {
+  for (const char* fed : {"float[A, B] x", "float[2, 3] x", "float[] x"}) {
+    CAPTURE(std::string(fed));
+    std::string text = R"(<ir_version: 8, opset_import: ["" : 17]>
+      g (INPUT, int64 trips) => (z) {
+        two = Constant<value_floats = [1.0, 1.0]>()
+        axes = Constant<value_ints = [-1]>()
+        column = Unsqueeze(two, axes)
+        y, z = Loop(trips, , x) <body = b (int64 i, bool go, float[] state) => (on, next, item) {
+          on = Identity(go)
+          next = Add(state, column)
+          item = Transpose(next)
+        }>
+      })";
+    text.replace(text.find("INPUT"), 5, fed);
+    auto session = session_of_text(text, {});
+    for (int turn = 0; turn < 4; ++turn) {
+      const std::vector<Value> z =
+          run_all(*session, {Value(numbers({2, 3}, 1)), Value(Tensor::scalar_i64(0))});
+      CHECK(to_string(z[0].tensor.dims()) == "[0, 3, 2]");
+    }
+  }
+}
+
+TEST_CASE("attention to one row that is repeated") {
+  const char* text = R"(<ir_version: 10, opset_import: ["" : 23]>
+    g (float[1, 2, 8, 4] q, float[1, 1, 1, 4] k, float[1, 1, 1, 3] v) => (y) {
+      keys = Constant<value_ints = [1, 2, 5, 4]>()
+      values = Constant<value_ints = [1, 2, 5, 3]>()
+      many_k = Expand(k, keys)
+      many_v = Expand(v, values)
+      y = Attention(q, many_k, many_v)
+    })";
+  const std::vector<Value> in = {Value(numbers({1, 2, 8, 4}, 1)), Value(numbers({1, 1, 1, 4}, 2)),
+                                 Value(numbers({1, 1, 1, 3}, 3))};
+  const std::vector<Value> y = run_all(*session_of_text(text, {}), in);
+  const auto one = in[2].tensor.as<float>(), all = y[0].tensor.as<float>();
+  for (size_t k = 0; k < all.size(); ++k) CHECK(all[k] == doctest::Approx(one[k % 3]));
+}
+
+TEST_CASE("a factor of one element gives a scalar its axis, whatever is fused") {
+  const char* text = R"(<ir_version: 8, opset_import: ["" : 20]>
+    g (float[] x) => (y) {
+      half = Constant<value_floats = [0.5]>()
+      one = Constant<value_float = 1.0>()
+      root = Constant<value_float = 1.4142135>()
+      d = Div(x, root)
+      e = Erf(d)
+      a = Add(e, one)
+      m = Mul(x, a)
+      y = Mul(m, half)
+    })";
+  const std::vector<Value> y = run_all(*session_of_text(text, {}), {Value(numbers({}, 1))});
+  CHECK(to_string(y[0].tensor.dims()) == "[1]");
+}
+
 }  // namespace sx::testing

@@ -71,6 +71,38 @@ TEST_CASE("weights of a file are packed once and the file can be read afterwards
   CHECK(std::memcmp(t.data(), values.data(), t.bytes()) == 0);
 }
 
+TEST_CASE("packed weights lie apart, aligned, with zeros behind them, and go one by one") {
+  std::vector<Tensor> sources;
+  for (size_t i = 0; i < 40; ++i) {
+    auto t = Tensor::allocate(DType::f32, {int64_t(50'000 + 7 * i)});  // 8 MB together, in two slabs
+    REQUIRE(t.ok());
+    for (float& v : t->mutable_as<float>()) v = float(i);
+    sources.push_back(*t);
+  }
+  WeightStore store;
+  std::vector<std::shared_ptr<const Buffer>> packed;
+  size_t bytes = 0;
+  for (const Tensor& t : sources) {
+    auto made = copy(store, t, "copy");
+    REQUIRE(made.ok());
+    packed.push_back(*made);
+    bytes += t.bytes();
+  }
+  CHECK(store.packed_bytes() == bytes);
+  const auto intact = [&](size_t i) {
+    const auto* data = static_cast<const char*>(packed[i]->data());
+    const char zeros[kAlignment] = {};
+    return reinterpret_cast<uintptr_t>(data) % kAlignment == 0 &&
+           std::memcmp(data, sources[i].data(), sources[i].bytes()) == 0 &&
+           std::memcmp(data + sources[i].bytes(), zeros, sizeof zeros) == 0;
+  };
+  for (size_t i = 0; i < packed.size(); ++i) CHECK(intact(i));
+  for (size_t i = 0; i < packed.size(); i += 2) packed[i].reset();  // their pages go back; the others stay
+  for (size_t i = 1; i < packed.size(); i += 2) CHECK(intact(i));
+  packed.clear();
+  CHECK(store.packed_bytes() == 0);
+}
+
 TEST_CASE("weights of a file that changed are not packed") {
   TemporaryFile made;
   made.append(std::vector<float>(100'000, 1.0f));

@@ -121,14 +121,16 @@ TEST_CASE("formulas of the rule tables give the same numbers, every way") {
       }
       ++count;
       run_count += runs.size();
-      const std::vector<std::string> problems = testing::run_apart(runs.size(), [&](size_t k) {
+      auto run = [&](size_t k) {
         set_active_isa(runs[k]->isa);
         return problem_of(*graph, *runs[k]);
-      });
+      };
+      auto name = [&](size_t k) { return format("{}:{}: {}, {}", f.file, f.line, f.text, runs[k]->name); };
+      const std::vector<std::string> problems = testing::run_apart({runs.size(), run, name});
       REQUIRE(problems.size() == runs.size());
       for (size_t k = 0; k < runs.size(); ++k) {
         if (problems[k].empty()) continue;
-        INFO(f.file, ":", f.line, ": ", f.text, ", ", runs[k]->name);
+        INFO(name(k));
         CHECK_MESSAGE(known->expected(f.file, f.text, runs[k]->name), problems[k]);
       }
     }

@@ -15,6 +15,13 @@
 #include "base/format.h"
 #include "providers.h"
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#include <sanitizer/common_interface_defs.h>
+#define SX_ADDRESS_SANITIZER 1
+#endif
+#endif
+
 namespace sx {
 namespace {
 
@@ -137,13 +144,39 @@ std::vector<std::string> KnownFailures::needless() const {
   return lines;
 }
 
+#if defined(SX_ADDRESS_SANITIZER)
+
 namespace {
 
-[[noreturn]] void answer_runs(size_t first, size_t count, const std::function<std::string(size_t)>& run,
-                              int pipe_end) {
+const NamedRuns* under_way = nullptr;
+size_t number_under_way = 0;
+
+void say_what_was_under_way() {
+  if (under_way) std::fprintf(stderr, "in %s\n", under_way->name(number_under_way).c_str());
+}
+
+}  // namespace
+
+std::vector<std::string> run_apart(const NamedRuns& runs) {
+  __sanitizer_set_death_callback(say_what_was_under_way);
+  under_way = &runs;
+  std::vector<std::string> answers;
+  for (size_t k = 0; k < runs.count; ++k) {
+    number_under_way = k;
+    answers.push_back(runs.run(k));
+  }
+  under_way = nullptr;
+  return answers;
+}
+
+#else
+
+namespace {
+
+[[noreturn]] void answer_runs(size_t first, const NamedRuns& runs, int pipe_end) {
   FILE* out = fdopen(pipe_end, "w");
-  for (size_t k = first; k < count; ++k) {
-    std::string answer = run(k);
+  for (size_t k = first; k < runs.count; ++k) {
+    std::string answer = runs.run(k);
     std::replace(answer.begin(), answer.end(), '\n', ' ');
     std::fprintf(out, "%s\n", answer.c_str());
     std::fflush(out);
@@ -159,9 +192,9 @@ std::string end_of(int status) {
 
 }  // namespace
 
-std::vector<std::string> run_apart(size_t count, const std::function<std::string(size_t)>& run) {
+std::vector<std::string> run_apart(const NamedRuns& runs) {
   std::vector<std::string> answers;
-  while (answers.size() < count) {
+  while (answers.size() < runs.count) {
     int ends[2];
     if (pipe(ends) != 0) return {"no pipe"};
     std::fflush(nullptr);
@@ -169,7 +202,7 @@ std::vector<std::string> run_apart(size_t count, const std::function<std::string
     if (child == 0) {
       close(ends[0]);
       for (int signal : {SIGSEGV, SIGFPE, SIGABRT, SIGILL, SIGBUS}) std::signal(signal, SIG_DFL);
-      answer_runs(answers.size(), count, run, ends[1]);
+      answer_runs(answers.size(), runs, ends[1]);
     }
     close(ends[1]);
     FILE* in = fdopen(ends[0], "r");
@@ -184,13 +217,15 @@ std::vector<std::string> run_apart(size_t count, const std::function<std::string
     std::fclose(in);
     int status = 0;
     waitpid(child, &status, 0);
-    if (status != 0 && answers.size() < count)
+    if (status != 0 && answers.size() < runs.count)
       answers.push_back(end_of(status));
     else if (status != 0)
       answers.back() += " " + end_of(status);
   }
   return answers;
 }
+
+#endif
 
 bool in_share(size_t number_of_case, size_t number_of_run) {
   static const size_t share = [] {

@@ -37,9 +37,16 @@ class KnownFailures {
   std::vector<Line> lines_;
 };
 
+struct NamedRuns {
+  size_t count;
+  std::function<std::string(size_t)> run, name;
+};
+
 // Calls run(0) … run(count - 1) in another process, which is started again after a run that ends it. The
-// answers, empty where all is well.
-std::vector<std::string> run_apart(size_t count, const std::function<std::string(size_t)>& run);
+// answers, empty where all is well. Under the address sanitizer all of them run here: one that ends the
+// process is named beside the sanitizer's report, and leaks are looked for when the test ends, because the
+// sanitizer's search may fail in a process that was forked.
+std::vector<std::string> run_apart(const NamedRuns& runs);
 
 // Sanitizers take ten times as long: SX_WAYS_SHARE=8 takes every eighth run, others for each case.
 bool in_share(size_t number_of_case, size_t number_of_run);

@@ -18,7 +18,7 @@ Status eval_arg(Eval& e, F better) {
   const bool last = e.integer("select_last_index") != 0;
   return reduce(e, e.in(0), Axes(&axis, 1), e.out(0), [=](auto x) -> int64_t {
     size_t best = 0;
-    for (size_t k = 1; k < x.size(); ++k) {
+    for (size_t k : turns(x.size())) {
       const auto a = x[k], b = x[best];
       const bool wins = b != b ? last && a != a : a != a || better(a, b) || (last && a == b);
       if (wins) best = k;

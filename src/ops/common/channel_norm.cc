@@ -30,14 +30,14 @@ Status eval_channel_norm(Eval& e, int64_t groups) {
     using T = decltype(zero);
     const Reader<T> from(x), scale(e.in(1)), bias(e.in(2));
     Writer<T> y(e.out(0));
-    for (int64_t g = 0; g < batch * groups; ++g) {
+    for (int64_t g : turns(batch * groups, size_t(n))) {
       const auto group = from.part(size_t(g * n), size_t(n));
       double mean = 0, variance = 0;
-      for (T v : group) mean += v;
+      for (T v : stoppable(group)) mean += v;
       mean /= double(n);
-      for (T v : group) variance += (v - mean) * (v - mean);
+      for (T v : stoppable(group)) variance += (v - mean) * (v - mean);
       const double inverse = 1 / std::sqrt(variance / double(n) + epsilon);
-      for (int64_t k = 0; k < n; ++k) {
+      for (int64_t k : turns(n)) {
         const size_t c = size_t(g % groups * (channels / groups) + k / plane);
         y[size_t(g * n + k)] = T((group[size_t(k)] - mean) * inverse) * scale[c] + bias[c];
       }

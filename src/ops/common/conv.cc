@@ -121,11 +121,12 @@ void convolve(const Convolution& c, const T* x, const T* w, T* y) {
   Dims at(c.out.size(), 0);
   for (int64_t first = 0; first < places && !stop(); first += block) {
     const int64_t n = std::min(block, places - first);
-    std::fill(from.begin(), from.end(), -1);
+    for (int64_t& offset : stoppable(from)) offset = -1;
     for (int64_t p = 0; p < n && !stop(size_t(taps)); ++p, next_index(c.out, at)) {
       for_each_tap(c.window, c.in, at,
                    [&](int64_t offset, int64_t tap) { from[size_t(tap * block + p)] = offset; });
     }
+    if (stop_requested()) return;
     for (int64_t g = 0; g < c.batch * c.group && !stop_requested(); ++g) {
       for (int64_t row = 0; row < depth && !stop(size_t(n)); ++row) {
         const T* channel = x + (g * channels + row / taps) * plane;

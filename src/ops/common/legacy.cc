@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/common/legacy.h"
 
+#include <cmath>
+
 namespace sx::ops {
 namespace {
 
@@ -74,6 +76,14 @@ Status lift_flattened_axis(Lift& l) {
   const ValueId rows = l.node("Flatten", {x}, {{"axis", axis}});
   const ValueId done = l.node(type, {rows}, {{"axis", int64_t(-1)}});
   l.replace({l.node("Reshape", {done, l.node("Shape", {x})}, {{"allowzero", int64_t(1)}})});
+  return {};
+}
+
+Status lift_real_p(Lift& l) {
+  const float p = l.attrs().floating("p", 2);
+  if (p != std::floor(p) || std::fabs(p) >= 0x1p31f)
+    return l.fail("p is {}: only whole numbers are known to newer versions", p);
+  l.attrs().set("p", int64_t(p));
   return {};
 }
 

@@ -27,6 +27,9 @@ Status lift_integers_through_double(Lift& l);
 // Until opset 12 Softmax and its kin saw the input as a matrix, flattened at `axis` (1 by default).
 Status lift_flattened_axis(Lift& l);
 
+// The p of LpPool and GlobalLpPool was a real number.
+Status lift_real_p(Lift& l);
+
 // The attribute `axes` became input 1.
 Status lift_axes_to_input(Lift& l);
 

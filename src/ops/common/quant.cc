@@ -52,13 +52,15 @@ Result<Spread> along_axis(const Tensor& parameter, const Tensor& t, size_t axis)
   return Spread(dims, t.dims());
 }
 
-Result<std::vector<int32_t>> centred(const Tensor& t, const Tensor* zero_point, size_t axis) {
+Result<Workspace<int32_t>> centred(const Tensor& t, const Tensor* zero_point, size_t axis) {
   const Reader<int64_t> x(t);
-  std::vector<int32_t> y(x.begin(), x.end());
+  Workspace<int32_t> y(x.size());
+  for (size_t k : turns(x.size())) y[k] = int32_t(x[k]);
+  SX_TRY(check_stop());
   if (!zero_point) return y;
   SX_ASSIGN(const Spread at, along_axis(*zero_point, t, axis));
   const Reader<int64_t> zero(*zero_point);
-  for (size_t k = 0; k < y.size(); ++k) y[k] -= int32_t(zero[size_t(at.at(int64_t(k)))]);
+  for (size_t k : turns(y.size())) y[k] -= int32_t(zero[size_t(at.at(int64_t(k)))]);
   return y;
 }
 

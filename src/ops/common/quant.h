@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/workspace.h"
 #include "ops/common/spread.h"
 #include "tensor/tensor.h"
 
@@ -32,7 +33,7 @@ class ScaleMap {
 Result<Spread> along_axis(const Tensor& parameter, const Tensor& t, size_t axis);
 
 // The elements of an integer tensor with their zero point (see along_axis) taken off.
-Result<std::vector<int32_t>> centred(const Tensor& t, const Tensor* zero_point, size_t axis);
+Result<Workspace<int32_t>> centred(const Tensor& t, const Tensor* zero_point, size_t axis);
 
 // rint(x) + zero kept within the integer type; NaN becomes the zero point.
 double quantised(double x, double zero, DType type);

@@ -16,6 +16,7 @@ Result<bool> marked_axes(Infer& i, std::vector<bool>& gone) {
   }
   for (int64_t a : axes) {
     SX_ASSIGN(const size_t axis, i.axis(a, gone.size()));
+    if (gone[axis]) return i.fail("axis {} is given twice", a);
     gone[axis] = true;
   }
   return true;
@@ -57,6 +58,7 @@ Result<std::vector<size_t>> reduced_axes(Eval& e) {
     SX_ASSIGN(const std::vector<int64_t> given, e.ints_of(1));
     for (int64_t a : given) {
       SX_ASSIGN(const size_t axis, e.axis(a, x.rank()));
+      if (std::find(axes.begin(), axes.end(), axis) != axes.end()) return e.fail("axis {} is given twice", a);
       axes.push_back(axis);
     }
   }
@@ -64,7 +66,6 @@ Result<std::vector<size_t>> reduced_axes(Eval& e) {
     for (size_t k = 0; k < x.rank(); ++k) axes.push_back(k);
   }
   std::sort(axes.begin(), axes.end());
-  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
   if (e.out(0).defined()) return axes;
   Dims dims;
   for (size_t k = 0; k < x.rank(); ++k) {

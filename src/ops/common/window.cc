@@ -115,6 +115,15 @@ Status Window::resolve(std::span<const int64_t> in, Dims& sizes) {
   return {};
 }
 
+void find_taps(const Window& w, std::span<const int64_t> in, std::span<const int64_t> at,
+               Workspace<int64_t>& taps) {
+  int64_t most = 1;
+  for (size_t a = 0; a < w.axes.size(); ++a) most *= std::min(w.axes[a].kernel, in[a]);
+  taps.clear();
+  taps.reserve(size_t(most));
+  for_each_tap(w, in, at, [&](int64_t offset, int64_t) { taps.push_back(offset); });
+}
+
 bool next_index(std::span<const int64_t> dims, Dims& at) {
   for (size_t a = dims.size(); a-- > 0;) {
     if (++at[a] < dims[a]) return true;

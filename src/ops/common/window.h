@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/workspace.h"
 #include "graph/infer.h"
 #include "graph/op.h"
 #include "tensor/dims.h"
@@ -54,7 +55,8 @@ void for_each_tap(const Window& w, std::span<const int64_t> in, std::span<const 
     if (first[a] >= behind[a]) return;
   }
   Dims tap = first;
-  for (;;) {
+  StopCheck<> stop;
+  while (!stop()) {
     int64_t offset = 0, position = 0;
     for (size_t a = 0; a < n; ++a) {
       const Window::Axis& axis = w.axes[a];
@@ -70,6 +72,10 @@ void for_each_tap(const Window& w, std::span<const int64_t> in, std::span<const 
     if (a == size_t(-1)) return;
   }
 }
+
+// The offsets of for_each_tap.
+void find_taps(const Window& w, std::span<const int64_t> in, std::span<const int64_t> at,
+               Workspace<int64_t>& taps);
 
 // Steps `at` through the sizes `dims` in row-major order; false after the last.
 bool next_index(std::span<const int64_t> dims, Dims& at);

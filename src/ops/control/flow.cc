@@ -177,22 +177,35 @@ Result<Tensor> stacked(std::span<const Tensor> parts, int64_t axis, bool reverse
   int64_t outer = 1, inner = 1;
   for (size_t k = 0; k < first.rank(); ++k) (k < at ? outer : inner) *= first.dims()[k];
   const int64_t n = int64_t(parts.size());
-  for (int64_t p = 0; p < n; ++p) {
+  for (int64_t p : turns(n, size_t(first.count()))) {
     const Tensor& part = parts[size_t(reverse ? n - 1 - p : p)];
     if (!(part.dims() == first.dims()) || part.type() != first.type()) {
       return error(Code::invalid_argument, "turn {} made {}{}, the first one {}{}", p,
                    dtype_name(part.type()), to_string(part.dims()), dtype_name(first.type()),
                    to_string(first.dims()));
     }
-    for (int64_t o = 0; o < outer; ++o) move_run(part, o * inner, y, (o * n + p) * inner, inner);
+    for (int64_t o : turns(outer, size_t(inner))) move_run(part, o * inner, y, (o * n + p) * inner, inner);
   }
   return y;
 }
 
+// Are all sizes numbers but the one at `axis`?
+static bool sizes_known(const Shape& shape, int64_t axis) {
+  const int64_t rank = int64_t(shape.dims.size());
+  for (int64_t k = 0; k < rank; ++k) {
+    if (k != (axis < 0 ? axis + rank : axis) && !shape.dims[size_t(k)].is_constant()) return false;
+  }
+  return shape.known;
+}
+
 Result<Tensor> stacked_nothing(const Eval& e, size_t output, int64_t axis) {
-  const Type type = output < e.out_types.size() ? e.out_types[output] : Type();
+  Type type = output < e.out_types.size() ? e.out_types[output] : Type();
   if (!type.is_tensor() || type.elem == DType::undefined) {
     return error(Code::invalid_argument, "output {} has no turns to take its element type from", output);
+  }
+  if (e.infer_outputs && !sizes_known(type.shape, axis)) {
+    // A body that could not take such sizes is not asked to.
+    if (auto exact = e.infer_outputs(); exact.ok()) type.shape = (*exact)[output].shape;
   }
   Dims dims;
   for (Dim d : type.shape.dims) dims.push_back(d.is_constant() ? d.constant() : 0);
@@ -209,7 +222,7 @@ Result<Tensor> slice_at(const Tensor& x, size_t axis, int64_t index) {
   int64_t outer = 1, inner = 1;
   for (size_t k = 0; k < dims.size(); ++k) (k < axis ? outer : inner) *= dims[k];
   SX_ASSIGN(Tensor y, Tensor::allocate(x.type(), dims));
-  for (int64_t o = 0; o < outer; ++o) move_run(x, (o * size + index) * inner, y, o * inner, inner);
+  for (int64_t o : turns(outer, size_t(inner))) move_run(x, (o * size + index) * inner, y, o * inner, inner);
   return y;
 }
 

@@ -8,13 +8,8 @@ namespace sx::ops::scan {
 
 static Status infer(Infer& i) {
   if (!i.infer_body) return {};
-  const int64_t named = i.integer("num_scan_inputs");
-  if (named < 1 || named > int64_t(i.inputs())) {
-    return i.fail("num_scan_inputs is {}, expected 1 to the {} inputs", named, i.inputs());
-  }
-  const size_t scans = size_t(named);
-  const size_t states = i.inputs() - scans;
-  if (i.outputs() < states) return i.fail("has {} outputs for {} states", i.outputs(), states);
+  SX_ASSIGN(const size_t states, scan_states(i, 0));
+  const size_t scans = i.inputs() - states;
   SX_ASSIGN(const std::vector<int64_t> axes, one_each(i.attrs(), "scan_input_axes", scans));
   SX_ASSIGN(const std::vector<int64_t> out_axes,
             one_each(i.attrs(), "scan_output_axes", i.outputs() - states));
@@ -52,8 +47,8 @@ static Status infer(Infer& i) {
 }
 
 static Status eval(Eval& e) {
-  const size_t scans = size_t(e.integer("num_scan_inputs"));
-  const size_t states = e.inputs() - scans, outs = e.outputs() - states;
+  SX_ASSIGN(const size_t states, scan_states(e, 0));
+  const size_t scans = e.inputs() - states, outs = e.outputs() - states;
   SX_ASSIGN(const std::vector<int64_t> in_axes, one_each(e.attrs(), "scan_input_axes", scans));
   SX_ASSIGN(const std::vector<int64_t> out_axes, one_each(e.attrs(), "scan_output_axes", outs));
   SX_ASSIGN(const std::vector<int64_t> reversed, reversals(e.attrs(), "scan_output_directions", outs));

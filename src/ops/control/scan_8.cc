@@ -5,6 +5,7 @@
 
 #include "ops/control/flow.h"
 #include "ops/control/scan_steps.h"
+#include "ops/engine/codec.h"
 #include "ops/engine/move.h"
 
 namespace sx::ops::scan_8 {
@@ -19,12 +20,8 @@ static Type without_axes(const Type& type, size_t count) {
 }
 
 static Status infer(Infer& i) {
-  const int64_t scans = i.integer("num_scan_inputs");
-  if (scans < 1 || int64_t(i.inputs()) - 1 < scans)
-    return i.fail("num_scan_inputs is {}, but there are {} inputs", scans, int64_t(i.inputs()) - 1);
-  const size_t states = i.inputs() - 1 - size_t(scans);
-  if (i.outputs() < states) return i.fail("has {} outputs for {} states", i.outputs(), states);
-  SX_TRY(reversals(i.attrs(), "directions", size_t(scans)).status());
+  SX_ASSIGN(const size_t states, scan_states(i, 1));
+  SX_TRY(reversals(i.attrs(), "directions", i.inputs() - 1 - states).status());
   std::vector<Type> types;
   Dim batch = i.fresh("batch"), length = i.fresh("steps");
   for (size_t k = 1; k < i.inputs(); ++k) {
@@ -51,8 +48,9 @@ static Status infer(Infer& i) {
 }
 
 // One batch: its states and slices through all steps; scan outputs padded with zeros to `length`.
-static Result<std::vector<Tensor>> run_batch(Eval& e, int64_t b, int64_t steps, int64_t length) {
-  const size_t scans = size_t(e.integer("num_scan_inputs")), states = e.inputs() - 1 - scans;
+static Result<std::vector<Tensor>> run_batch(Eval& e, size_t states, int64_t b, int64_t steps,
+                                             int64_t length) {
+  const size_t scans = e.inputs() - 1 - states;
   ScanSteps s;
   s.body = e.body("body");
   s.steps = steps;
@@ -87,28 +85,26 @@ static Result<std::vector<Tensor>> run_batch(Eval& e, int64_t b, int64_t steps, 
 }
 
 static Status eval(Eval& e) {
-  const size_t scans = size_t(e.integer("num_scan_inputs"));
-  const Tensor& first = e.in(e.inputs() - scans);
+  SX_ASSIGN(const size_t states, scan_states(e, 1));
+  const Tensor& first = e.in(1 + states);
   if (first.rank() < 2)
     return e.fail("scan inputs need a batch and a sequence axis, found rank {}", first.rank());
   const int64_t batches = first.dims()[0], length = first.dims()[1];
   for (size_t k = 1; k < e.inputs(); ++k) {
     const Dims& dims = e.in(k).dims();
-    const bool scan = k >= e.inputs() - scans;
+    const bool scan = k > states;
     if (dims.size() < (scan ? 2 : 1) || dims[0] != batches || (scan && dims[1] != length)) {
       return e.fail("input {} is {}, {} batches of {} steps expected", k, to_string(dims), batches, length);
     }
   }
-  std::vector<int64_t> lengths(size_t(batches), length);
-  if (e.has(0)) {
-    SX_ASSIGN(lengths, e.ints_of(0));
-    if (int64_t(lengths.size()) != batches)
-      return e.fail("{} sequence_lens for {} batches", lengths.size(), batches);
-  }
+  const Reader<int64_t> lengths(e.has(0) ? e.in(0) : Tensor());
+  if (e.has(0) && int64_t(lengths.size()) != batches)
+    return e.fail("{} sequence_lens for {} batches", lengths.size(), batches);
   std::vector<std::vector<Tensor>> parts(e.outputs());
   for (int64_t b = 0; b < batches; ++b) {
-    const int64_t steps = std::clamp<int64_t>(lengths[size_t(b)], 0, length);
-    SX_ASSIGN(std::vector<Tensor> outputs, run_batch(e, b, steps, length));
+    SX_TRY(check_stop());
+    const int64_t steps = e.has(0) ? std::clamp<int64_t>(lengths[size_t(b)], 0, length) : length;
+    SX_ASSIGN(std::vector<Tensor> outputs, run_batch(e, states, b, steps, length));
     for (size_t k = 0; k < outputs.size(); ++k) parts[k].push_back(std::move(outputs[k]));
   }
   for (size_t k = 0; k < e.outputs(); ++k) {

@@ -24,4 +24,16 @@ Result<std::vector<int64_t>> one_each(const Attrs& attrs, std::string_view name,
 // The same where each number says whether to go from the end: 0 or 1.
 Result<std::vector<int64_t>> reversals(const Attrs& attrs, std::string_view name, size_t n);
 
+// How many states stand before the scan inputs; `in_front` inputs stand before them. For Infer, and again for
+// Eval: inference lets a Scan pass that stands in a branch, because it may never run.
+template <class Site>
+Result<size_t> scan_states(const Site& site, size_t in_front) {
+  const int64_t scans = site.integer("num_scan_inputs"), inputs = int64_t(site.inputs()) - int64_t(in_front);
+  if (scans < 1 || scans > inputs)
+    return site.fail("num_scan_inputs is {}, expected 1 to the {} inputs", scans, inputs);
+  const size_t states = size_t(inputs - scans);
+  if (site.outputs() < states) return site.fail("has {} outputs for {} states", site.outputs(), states);
+  return states;
+}
+
 }  // namespace sx::ops

@@ -6,7 +6,7 @@
 //     using T = decltype(zero);
 //     const Reader<T> x(e.in(0));        // borrowed if the tensor holds T already, decoded otherwise
 //     Writer<T> y(e.out(0));             // encoded into the tensor when it goes out of scope
-//     for (size_t k = 0; k < x.size(); ++k) y[k] = T(2) * x[k];
+//     for (size_t k : turns(x.size())) y[k] = T(2) * x[k];
 //     return {};
 //   });
 #pragma once
@@ -14,8 +14,8 @@
 #include <cstdint>
 #include <span>
 #include <type_traits>
-#include <vector>
 
+#include "base/workspace.h"
 #include "graph/eval.h"
 #include "tensor/tensor.h"
 
@@ -117,7 +117,7 @@ class Reader {
 
  private:
   Tensor keep_;
-  std::vector<T> own_;
+  Workspace<T> own_;
   const T* data_ = nullptr;
   size_t size_ = 0;
 };
@@ -148,16 +148,22 @@ class Writer {
   operator std::span<T>() { return {data_, size_}; }
   std::span<T> part(size_t first, size_t n) { return {data_ + first, n}; }
   void fill(T v) {
-    for (size_t i = 0; i < size_; ++i) data_[i] = v;
+    for (size_t i : turns(size_)) data_[i] = v;
   }
 
  private:
   Tensor& out_;
   EncodeOptions options_;
-  std::vector<T> own_;
+  Workspace<T> own_;
   T* data_ = nullptr;
   size_t size_ = 0;
 };
+
+// Like std::copy_n, but somebody may stop it.
+template <class T>
+void copy_numbers(const T* from, size_t n, T* to) {
+  for (size_t k : turns(n)) to[k] = from[k];
+}
 
 // One number of a tensor: for scalars, not for loops. Zero where the tensor has no such element.
 template <class T>

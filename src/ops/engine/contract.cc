@@ -95,7 +95,7 @@ class Panels {
   }
 
   void run(const Operands<U>& o) {
-    for (int64_t k0 = 0; k0 < p_.k; k0 += kDeep) {
+    for (int64_t k0 = 0; k0 < p_.k && !stop_(); k0 += kDeep) {
       const int64_t depth = std::min(kDeep, p_.k - k0);
       pack_b(o.b, k0, depth);
       for (int64_t m0 = 0; m0 < p_.m && !stop_(kTall); m0 += kTall) {
@@ -154,9 +154,9 @@ class Panels {
 
 template <class T>
 void clear(const Product<T>& p) {
-  for (int64_t b = 0; b < p.batch; ++b) {
-    for (int64_t i = 0; i < p.m; ++i) {
-      for (int64_t j = 0; j < p.n; ++j) p.c[b * p.c_batch + i * p.c_row + j * p.c_col] = T(0);
+  for (int64_t b : turns(p.batch, size_t(p.m * p.n))) {
+    for (int64_t i : turns(p.m, size_t(p.n))) {
+      for (int64_t j : turns(p.n)) p.c[b * p.c_batch + i * p.c_row + j * p.c_col] = T(0);
     }
   }
 }
@@ -212,7 +212,7 @@ void matmul_numbers(const T* a, std::span<const int64_t> a_dims, const T* b, std
   p.c_batch = p.m * p.n;
   std::vector<int64_t> offsets(2, 0);
   Dims at(walk.dims.size(), 0);
-  StopCheck<256> stop;
+  StopCheck<16> stop;
   for (int64_t done = 0; done < batches && !stop(); done += p.batch) {
     p.a = a + offsets[0] * p.m * p.k;
     p.b = b + offsets[1] * p.k * p.n;

@@ -44,12 +44,18 @@ struct Part {
     for (int64_t j = 0; j < n; ++j) copy(from, i + j, to, k + j);
   }
 };
-thread_local TextAccount* t_texts = nullptr;  // of the move that is under way, where it moves texts
+// Texts may be long: their letters count as turns.
+struct TextMove {
+  TextAccount account;
+  StopCheck<1024 * 1024> stop;
+};
+thread_local TextMove* t_texts = nullptr;  // the move that is under way, where it moves texts
 
 struct Text {
   static void copy(const void* from, int64_t i, void* to, int64_t k) {
     const std::string& text = static_cast<const std::string*>(from)[i];
-    if (!t_texts || t_texts->take(text.size())) static_cast<std::string*>(to)[k] = text;
+    if (t_texts->stop(text.size() + 16) || !t_texts->account.take(text.size())) return;
+    static_cast<std::string*>(to)[k] = text;
   }
   static void run(const void* from, int64_t i, void* to, int64_t k, int64_t n) {
     for (int64_t j = 0; j < n; ++j) copy(from, i + j, to, k + j);
@@ -67,7 +73,7 @@ void in_pieces(int64_t n, F f) {
 template <class F>
 void by_size(Tensor& to, F f) {
   if (to.type() == DType::string) {
-    TextAccount texts(to);
+    TextMove texts{TextAccount(to), {}};
     t_texts = &texts;
     f(Text());
     t_texts = nullptr;
@@ -143,6 +149,31 @@ void move_each(const Tensor& from, Tensor& to, FunctionRef<int64_t(int64_t)> sou
         Size::copy(from.data(), s, target, i);
       else if (otherwise)
         Size::copy(otherwise->data(), 0, target, i);
+    }
+  });
+}
+
+void move_chosen(const Walk& walk, const Tensor& condition, const Tensor& yes, const Tensor& no, Tensor& to) {
+  if (to.count() == 0) return;
+  const auto* holds = static_cast<const uint8_t*>(condition.data());
+  const void *a = yes.data(), *b = no.data();
+  void* target = to.mutable_data();
+  const int64_t inner = walk.inner(), rows = to.count() / inner;
+  const int64_t step = walk.strides[0].back(), step_a = walk.strides[1].back(),
+                step_b = walk.strides[2].back();
+  by_size(to, [&](auto size) {
+    using Size = decltype(size);
+    std::vector<int64_t> offsets(3, 0);
+    Dims at(walk.dims.size(), 0);
+    for (int64_t row : turns(rows, size_t(inner))) {
+      const int64_t first = offsets[0], first_a = offsets[1], first_b = offsets[2];
+      for (int64_t k : turns(inner)) {
+        if (holds[first + k * step])
+          Size::copy(a, first_a + k * step_a, target, row * inner + k);
+        else
+          Size::copy(b, first_b + k * step_b, target, row * inner + k);
+      }
+      walk.step(at, offsets);
     }
   });
 }

@@ -14,6 +14,8 @@
 
 namespace sx {
 
+struct Walk;
+
 // to[to_first + Σ i·to_strides] = from[from_first + Σ i·from_strides] for every index i below dims.
 void move_strided(const Tensor& from, int64_t from_first, std::span<const int64_t> from_strides, Tensor& to,
                   int64_t to_first, std::span<const int64_t> to_strides, std::span<const int64_t> dims);
@@ -24,6 +26,9 @@ inline void move_one(const Tensor& from, int64_t from_index, Tensor& to, int64_t
 // Every element of `to` comes from source(its index); a negative source takes element 0 of `otherwise`.
 void move_each(const Tensor& from, Tensor& to, FunctionRef<int64_t(int64_t)> source,
                const Tensor* otherwise = nullptr);
+// Every element of `to` comes from `yes` where the condition holds, else from `no`. The walk has their
+// strides in this order, over the dims of `to`.
+void move_chosen(const Walk& walk, const Tensor& condition, const Tensor& yes, const Tensor& no, Tensor& to);
 void fill(Tensor& to, const Tensor& value, int64_t value_index = 0);
 void copy_all(const Tensor& from, Tensor& to);     // same count, other dims allowed
 bool same_bits(const Tensor& a, const Tensor& b);  // type, dims and contents

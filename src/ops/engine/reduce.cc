@@ -39,7 +39,7 @@ class Group {
       : t_(t), lines_(lines), length_(length), class_(c), size_(class_size(c)) {
     lines_.simplify();
     in_place_ = is_storage_of(t, c) && lines_.dims.size() == 1 && (length <= 1 || lines_.strides[0][0] == 1);
-    if (!in_place_) own_.resize(size_t(length) * size_ / sizeof(complex128) + 1);
+    if (!in_place_) own_.resize(size_t(length) * size_ / sizeof(Cell) + 1);
   }
   const void* read(int64_t offset) {
     if (in_place_) return static_cast<const char*>(t_.data()) + offset * int64_t(size_);
@@ -65,7 +65,8 @@ class Group {
   void visit(int64_t offset, F f) {
     std::vector<int64_t> offsets{offset};
     Dims at(lines_.dims.size(), 0);
-    for (int64_t done = 0; done < length_; done += lines_.inner()) {
+    StopCheck<16 * 1024> stop;
+    for (int64_t done = 0; done < length_ && !stop(size_t(lines_.inner())); done += lines_.inner()) {
       f(offsets[0], lines_.strides[0].back(), size_t(done), size_t(lines_.inner()));
       lines_.step(at, offsets);
     }
@@ -76,7 +77,10 @@ class Group {
   Class class_;
   size_t size_;
   bool in_place_ = false;
-  Workspace<complex128> own_;
+  struct alignas(complex128) Cell {
+    unsigned char bytes[sizeof(complex128)];
+  };
+  Workspace<Cell> own_;
 };
 
 // Calls f(offset) for each position of the kept axes, in row-major order.

@@ -6,9 +6,9 @@
 //   reduce(e, e.in(0), axes, e.out(0), [](auto x) -> int64_t { … index of the best … });   // ArgMax: int64
 //   out along<kFloatClasses>(e, e.in(0), {axis}, e.out(0), [](auto x, auto y) {                // Softmax
 //     const auto top = max_of(x);
-//     for (size_t k = 0; k < x.size(); ++k) y[k] = std::exp(x[k] - top);
+//     for (size_t k : turns(x.size())) y[k] = std::exp(x[k] - top);
 //     const auto sum = sum_of(y);
-//     for (auto& v : y) v /= sum;
+//     for (auto& v : stoppable(y)) v /= sum;
 //   });
 //
 // `x` is std::span<const T>, `y` std::span<T>. In `along` the output may be longer or shorter than the input
@@ -64,11 +64,11 @@ auto sum_of(S x) {
   using T = std::remove_cv_t<typename S::element_type>;
   if constexpr (std::is_same_v<T, float>) {
     double sum = 0;
-    for (float v : x) sum += v;
+    for (float v : stoppable(x)) sum += v;
     return float(sum);
   } else {
     T sum = 0;
-    for (const T& v : x) sum = wrap_add(sum, v);
+    for (const T& v : stoppable(x)) sum = wrap_add(sum, v);
     return sum;
   }
 }
@@ -78,7 +78,7 @@ auto max_of(S x) {
   using T = std::remove_cv_t<typename S::element_type>;
   T top = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
                                                : std::numeric_limits<T>::lowest();
-  for (T v : x) top = v > top || v != v ? v : top;
+  for (T v : stoppable(x)) top = v > top || v != v ? v : top;
   return top;
 }
 template <class S>
@@ -86,7 +86,7 @@ auto min_of(S x) {
   using T = std::remove_cv_t<typename S::element_type>;
   T low = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
                                                : std::numeric_limits<T>::max();
-  for (T v : x) low = v < low || v != v ? v : low;
+  for (T v : stoppable(x)) low = v < low || v != v ? v : low;
   return low;
 }
 

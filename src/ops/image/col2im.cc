@@ -78,8 +78,7 @@ static Status eval(Eval& e) {
           at = at * image[d] + p;
         }
         if (!inside) continue;
-        for (int64_t c = 0; c < planes; ++c)
-          y[size_t(c * plane + at)] += in[size_t((c * taps + t) * count + k)];
+        for (int64_t c : turns(planes)) y[size_t(c * plane + at)] += in[size_t((c * taps + t) * count + k)];
       }
     }
     return {};

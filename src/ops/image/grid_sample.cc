@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // GridSample: elements of X at the normalised positions that a grid names, in any number of spatial axes.
+#include <algorithm>
 #include <cmath>
 
 #include "base/task.h"
@@ -94,17 +95,14 @@ static Status eval(Eval& e) {
   if (!move && (x.type() == DType::string || dtype_is_complex(x.type()))) {
     return e.fail("{} can only be sampled with mode nearest", dtype_name(x.type()));
   }
-  std::vector<double> in, out(move ? 0 : size_t(e.out(0).count()));
-  if (!move) {
-    const Reader<double> numbers(x);
-    in.assign(numbers.begin(), numbers.end());
-  }
+  const Reader<double> in(move ? Tensor() : x);
+  Workspace<double> out(move ? 0 : size_t(e.out(0).count()));
   Position p;
   StopCheck<4096> stop;
   for (int64_t n = 0; n < batch && !stop(); ++n) {
-    for (int64_t k = 0; k < points && !stop(size_t(channels)); ++k) {
+    for (int64_t k = 0; k < points && !stop(size_t(channels + 1) * p.at.size()); ++k) {
       find_taps(axes, positions.data() + (n * points + k) * int64_t(axes.size()), mode, p);
-      for (int64_t c = 0; c < channels; ++c) {
+      for (int64_t c : turns(channels, p.at.size())) {
         const int64_t from = (n * channels + c) * plane, to = (n * channels + c) * points + k;
         if (move) {
           p.at[0] < 0 ? move_one(zero, 0, e.out(0), to) : move_one(x, from + p.at[0], e.out(0), to);

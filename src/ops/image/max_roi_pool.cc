@@ -60,8 +60,9 @@ static Status eval(Eval& e) {
         for (int64_t px = 0; px < pooled[1] && !stop(256); ++px) {
           const auto [x0, x1] = bin(px, pooled[1], left, w, width);
           double best = y1 <= y0 || x1 <= x0 ? 0 : -HUGE_VAL;
-          for (int64_t row = y0; row < y1; ++row) {
-            for (int64_t col = x0; col < x1; ++col) best = std::max(best, plane[row * width + col]);
+          const double* corner = plane + y0 * width + x0;
+          for (int64_t row : turns(y1 - y0, size_t(x1 - x0))) {
+            for (int64_t col : turns(x1 - x0)) best = std::max(best, corner[row * width + col]);
           }
           y[to++] = best;
         }

@@ -7,6 +7,7 @@
 #include "graph/op.h"
 #include "ops/common/checks.h"
 #include "ops/common/window.h"
+#include "ops/engine/codec.h"
 #include "ops/engine/move.h"
 
 namespace sx::ops::max_unpool {
@@ -49,7 +50,7 @@ static Status infer(Infer& i) {
 
 static Status eval(Eval& e) {
   const Tensor& x = e.in(0);
-  SX_ASSIGN(const std::vector<int64_t> index, e.ints_of(1));
+  const Reader<int64_t> index(e.in(1));
   Dims dims;
   SX_TRY(unpooled(e.attrs(), x.dims(), dims));
   int64_t count = 0;

@@ -2,7 +2,7 @@
 // NonMaxSuppression: of boxes that overlap the one with the best score, for each batch and class.
 #include <algorithm>
 
-#include "base/task.h"
+#include "base/workspace.h"
 #include "graph/infer.h"
 #include "graph/op.h"
 #include "ops/common/checks.h"
@@ -37,6 +37,13 @@ static bool overlap(const Box& a, const Box& b, double threshold) {
   return all > 0 && common / all > threshold;
 }
 
+static bool overlaps_any(const Box& box, const Workspace<Box>& others, double threshold) {
+  for (const Box& other : stoppable(others)) {
+    if (overlap(box, other, threshold)) return true;
+  }
+  return false;
+}
+
 static Status eval(Eval& e) {
   const Tensor &boxes = e.in(0), &scores = e.in(1);
   const int64_t most = e.has(2) && e.in(2).count() ? number_at<int64_t>(e.in(2)) : 0;
@@ -46,12 +53,14 @@ static Status eval(Eval& e) {
   const bool center = e.integer("center_point_box") != 0;
   const int64_t batches = boxes.dims()[0], n = boxes.dims()[1], classes = scores.dims()[1];
   const Reader<double> corner(boxes), score(scores);
-  std::vector<int64_t> found;
+  Workspace<int64_t> found, order;
+  Workspace<Box> kept;
   StopCheck<> stop;
-  for (int64_t b = 0; b < batches && most > 0; ++b) {
-    for (int64_t c = 0; c < classes; ++c) {
+  for (int64_t b = 0; b < batches && most > 0 && !stop(); ++b) {
+    for (int64_t c = 0; c < classes && !stop(); ++c) {
       const double* s = score.data() + (b * classes + c) * n;
-      std::vector<int64_t> order;
+      order.clear();
+      order.reserve(size_t(n));
       for (int64_t k = 0; k < n && !stop(); ++k) {
         if (!limited || s[k] > least) order.push_back(k);
       }
@@ -59,18 +68,18 @@ static Status eval(Eval& e) {
         stop.leave();
         return s[p] > s[q];
       });
-      std::vector<Box> kept;
+      kept.clear();
       for (int64_t k : order) {
         if (int64_t(kept.size()) >= most || stop(kept.size() + 1)) break;
         const Box box = Box::of(corner.data() + (b * n + k) * 4, center);
-        if (std::any_of(kept.begin(), kept.end(), [&](const Box& o) { return overlap(box, o, iou); }))
-          continue;
+        if (overlaps_any(box, kept, iou)) continue;
         kept.push_back(box);
         found.insert(found.end(), {b, c, k});
       }
     }
   }
-  e.set(0, Tensor::of<int64_t>(DType::i64, {int64_t(found.size() / 3), 3}, found));
+  SX_TRY(e.allocate(0, DType::i64, {int64_t(found.size() / 3), 3}));
+  copy_numbers(found.data(), found.size(), e.out(0).mutable_as<int64_t>().data());
   return {};
 }
 

@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "base/workspace.h"
+#include "ops/common/quant.h"
+#include "ops/common/whole.h"
 #include "ops/engine/codec.h"
 #include "ops/engine/move.h"
 
@@ -32,7 +34,8 @@ Result<double> source_of(const ResizeAxis& a, std::string_view mode, int64_t x) 
   return error(Code::invalid_model, "coordinate_transformation_mode '{}' is unknown", mode);
 }
 
-Result<int64_t> nearest(double x, std::string_view mode) {
+Result<int64_t> nearest(double x, std::string_view mode, double scale) {
+  if (mode == "ceil_where_smaller") mode = scale < 1 ? "ceil" : "floor";
   if (mode == "round_prefer_floor") return int64_t(std::ceil(x - 0.5));
   if (mode == "round_prefer_ceil") return int64_t(std::floor(x + 0.5));
   if (mode == "floor") return int64_t(std::floor(x));
@@ -49,15 +52,21 @@ double cubic_weight(double distance, double a) {
   return 0;
 }
 
-// Inputs within the filter's reach of x; a smaller scale widens it where antialiasing is asked for.
+// A smaller scale widens the filter where antialiasing is asked for.
+double shrink_of(const ResizeRule& rule, double scale) { return rule.antialias ? std::min(scale, 1.0) : 1.0; }
+double reach_of(const ResizeRule& rule, double scale) {
+  return (rule.mode == "cubic" ? 2 : 1) / shrink_of(rule, scale);
+}
+
+// Inputs within the filter's reach of x.
 void add_taps(AxisPlan& plan, const ResizeRule& rule, double x, double scale) {
-  const double shrink = rule.antialias ? std::min(scale, 1.0) : 1.0;
-  const double reach = (rule.mode == "cubic" ? 2 : 1) / shrink;
+  const double shrink = shrink_of(rule, scale), reach = reach_of(rule, scale);
   const int64_t base = int64_t(std::floor(x));
   const int64_t first = base + int64_t(std::floor(-reach)) + 1, last = base + int64_t(std::ceil(reach));
   Taps taps{plan.index.size(), 0};
   double sum = 0;
-  for (int64_t k = first; k <= last; ++k) {
+  for (int64_t tap : turns(last - first + 1)) {
+    const int64_t k = first + tap;
     const double distance = (double(k) - x) * shrink;
     double w = rule.mode == "cubic" ? cubic_weight(distance, rule.cubic) : linear_weight(distance);
     if (rule.exclude_outside && (k < 0 || k >= plan.in)) w = 0;
@@ -67,7 +76,7 @@ void add_taps(AxisPlan& plan, const ResizeRule& rule, double x, double scale) {
     ++taps.count;
   }
   if (rule.exclude_outside || rule.antialias) {
-    for (size_t k = taps.first; k < plan.weight.size(); ++k) plan.weight[k] /= sum;
+    for (size_t k : turns(taps.count)) plan.weight[taps.first + k] /= sum;
   }
   plan.taps.push_back(taps);
 }
@@ -83,12 +92,17 @@ Result<AxisPlan> plan_axis(const ResizeAxis& axis, const ResizeRule& rule) {
   if (plan.identity) return plan;
   if (axis.in == 0 && axis.out > 0)
     return error(Code::invalid_argument, "an empty axis cannot be resized to {}", axis.out);
-  for (int64_t o = 0; o < axis.out; ++o) {
+  if (axis.out <= 0) return plan;
+  const size_t each = rule.mode == "nearest" ? 1 : 2 * size_t(std::ceil(reach_of(rule, axis.scale)));
+  plan.taps.reserve(size_t(axis.out));
+  plan.index.reserve(size_t(axis.out) * each);
+  plan.weight.reserve(size_t(axis.out) * each);
+  for (int64_t o : turns(axis.out, each)) {
     SX_ASSIGN(const double x, source_of(axis, rule.coordinates, o));
     if (crop && !(x >= 0 && x <= double(axis.in - 1))) {
       plan.taps.push_back({plan.index.size(), 0});
     } else if (rule.mode == "nearest") {
-      SX_ASSIGN(const int64_t at, nearest(x, rule.nearest));
+      SX_ASSIGN(const int64_t at, nearest(x, rule.nearest, axis.scale));
       plan.taps.push_back({plan.index.size(), 1});
       plan.index.push_back(std::clamp<int64_t>(at, 0, axis.in - 1));
       plan.weight.push_back(1);
@@ -96,6 +110,7 @@ Result<AxisPlan> plan_axis(const ResizeAxis& axis, const ResizeRule& rule) {
       add_taps(plan, rule, x, axis.scale);
     }
   }
+  SX_TRY(check_stop());
   return plan;
 }
 
@@ -236,18 +251,18 @@ Status move_nearest(Eval& e, const std::vector<AxisPlan>& plans) {
 }
 
 // One axis of [outer, in, inner] at a time; positions outside are marked with NaN and replaced at the end.
-Workspace<double> resample(const Workspace<double>& x, const AxisPlan& plan, int64_t outer, int64_t inner,
+Workspace<double> resample(const double* x, const AxisPlan& plan, int64_t outer, int64_t inner,
                            double outside) {
   Workspace<double> y(size_t(outer * plan.out * inner));
   StopCheck<65536> stop;
-  for (int64_t o = 0; o < outer; ++o) {
+  for (int64_t o = 0; o < outer && !stop(); ++o) {
     for (int64_t p = 0; p < plan.out && !stop(size_t(inner)); ++p) {
       const Taps& taps = plan.taps[size_t(p)];
       double* to = y.data() + (o * plan.out + p) * inner;
-      for (int64_t k = 0; k < inner; ++k) to[k] = taps.count ? 0 : outside;
-      for (size_t t = taps.first; t < taps.first + taps.count; ++t) {
-        const double* from = x.data() + (o * plan.in + plan.index[t]) * inner;
-        for (int64_t k = 0; k < inner; ++k) to[k] += plan.weight[t] * from[k];
+      for (int64_t k : turns(inner)) to[k] = taps.count ? 0 : outside;
+      for (size_t t = taps.first; t < taps.first + taps.count && !stop(size_t(inner)); ++t) {
+        const double* from = x + (o * plan.in + plan.index[t]) * inner;
+        for (int64_t k : turns(inner)) to[k] += plan.weight[t] * from[k];
       }
     }
   }
@@ -263,10 +278,42 @@ void extrapolate(Workspace<double>& y, std::span<const int64_t> dims, const std:
   for (double& v : y) {
     if (stop()) return;
     for (size_t d = 0; d < plans.size(); ++d) {
-      if (!plans[d].identity && plans[d].taps[size_t(at.at()[d])].count == 0) v = value;
+      if (plans[d].identity || plans[d].taps[size_t(at.at()[d])].count != 0) continue;
+      const bool imaginary = dims.size() > plans.size() && at.at()[plans.size()] == 1;
+      v = imaginary ? 0 : value;
     }
     at.next();
   }
+}
+
+// A complex number is two numbers along one more axis.
+template <class T>
+void interpolate(Eval& e, const ResizeRule& rule, const std::vector<AxisPlan>& plans) {
+  const Tensor& x = e.in(0);
+  constexpr size_t kParts = sizeof(T) / sizeof(double);
+  const Reader<T> in(x);
+  const auto* from = reinterpret_cast<const double*>(in.data());
+  Workspace<double> y;
+  Dims now = x.dims();
+  if (kParts > 1) now.push_back(kParts);
+  for (size_t d = 0; d < plans.size(); ++d) {
+    if (plans[d].identity) continue;
+    const int64_t outer = product(std::span(now.begin(), d)),
+                  inner = product(std::span(now.begin() + d + 1, now.size() - d - 1));
+    y = resample(from, plans[d], outer, inner, 0);
+    from = y.data();
+    now[d] = plans[d].out;
+  }
+  if (rule.coordinates == "tf_crop_and_resize") extrapolate(y, now, plans, e.floating("extrapolation_value"));
+  if (dtype_is_integer(x.type())) {
+    StopCheck<> stop;
+    for (double& v : y) {
+      if (stop()) return;
+      v = rule.antialias ? quantised(v, 0, x.type()) : whole_part(v);
+    }
+  }
+  Tensor& out = e.out(0);
+  encode<T>(reinterpret_cast<const T*>(from), size_t(out.count()), out.type(), out.mutable_data(), 0, 1);
 }
 
 }  // namespace
@@ -301,22 +348,11 @@ Status eval_resize(Eval& e) {
   SX_TRY(e.allocate(0, x.type(), dims));
   if (e.out(0).count() == 0) return {};
   if (rule.mode == "nearest") return move_nearest(e, plans);
-  if (x.type() == DType::string || dtype_is_complex(x.type())) {
-    return e.fail("{} can only be resized with mode nearest", dtype_name(x.type()));
-  }
-  const Reader<double> in(x);
-  Workspace<double> y(in.begin(), in.end());
-  Dims now = x.dims();
-  for (size_t d = 0; d < plans.size(); ++d) {
-    if (plans[d].identity) continue;
-    const int64_t outer = product(std::span(now.begin(), d)),
-                  inner = product(std::span(now.begin() + d + 1, now.size() - d - 1));
-    y = resample(y, plans[d], outer, inner, 0);
-    now[d] = plans[d].out;
-  }
-  if (rule.coordinates == "tf_crop_and_resize") extrapolate(y, now, plans, e.floating("extrapolation_value"));
-  Writer<double> out(e.out(0));
-  std::copy(y.begin(), y.end(), out.begin());
+  if (x.type() == DType::string) return e.fail("strings can only be resized with mode nearest");
+  if (dtype_is_complex(x.type()))
+    interpolate<complex128>(e, rule, plans);
+  else
+    interpolate<double>(e, rule, plans);
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/workspace.h"
 #include "graph/eval.h"
 #include "graph/infer.h"
 #include "graph/op.h"
@@ -17,9 +18,9 @@ struct Taps {
 };
 struct AxisPlan {
   int64_t in = 1, out = 1;
-  std::vector<Taps> taps;  // one for each output position
-  std::vector<int64_t> index;
-  std::vector<double> weight;
+  Workspace<Taps> taps;  // one for each output position
+  Workspace<int64_t> index;
+  Workspace<double> weight;
   bool identity = false;  // the axis stays as it is
 };
 

@@ -29,13 +29,25 @@ static Status lift_11(Lift& l) {
   return {};
 }
 
-// Opset 10 took positions as they are, x / scale, and rounded down.
+// Opset 10 took positions as they are, x / scale. Its cases round them down along axes that grow, and up
+// along those that shrink.
 static Status lift_10(Lift& l) {
+  bool grows = true, shrinks = true;
+  if (const Tensor* scales = l.constant(1); scales && scales->type() == DType::f32) {
+    for (float s : scales->as<float>()) {
+      grows = grows && s >= 1;
+      shrinks = shrinks && s <= 1;
+    }
+  } else {
+    grows = shrinks = false;
+  }
   const ValueId scales = l.in(1);
   l.set_input(1, kNoValue);
   l.set_input(2, scales);
   l.attrs().set("coordinate_transformation_mode", std::string("asymmetric"));
-  l.attrs().set("nearest_mode", std::string("floor"));
+  l.attrs().set("nearest_mode", std::string(grows ? "floor" : shrinks ? "ceil" : "ceil_where_smaller"));
+  if (!grows && !shrinks && l.attrs().text("mode", "nearest") == "nearest")
+    l.set_type("Resize11", "sx.legacy");
   return {};
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sx.legacy.Resize11: Resize with the coordinate mode tf_half_pixel_for_nn, which only opset 11 had.
+// sx.legacy.Resize11: Resize with the coordinate mode tf_half_pixel_for_nn, which only opset 11 had, and with
+// opset 10's way to round to the nearest, ceil_where_smaller.
 #include "ops/image/resampling.h"
 
 namespace sx::ops::resize_11 {

@@ -59,7 +59,7 @@ static double pool(const double* plane, int64_t height, int64_t width, const Bin
 
 static Status eval(Eval& e) {
   const Tensor &x = e.in(0), &rois = e.in(1);
-  SX_ASSIGN(const std::vector<int64_t> image, e.ints_of(2));
+  const Reader<int64_t> image(e.in(2));
   const int64_t n = rois.dims()[0], channels = x.dims()[1], height = x.dims()[2], width = x.dims()[3];
   const int64_t rows = e.integer("output_height"), cols = e.integer("output_width"),
                 ratio = e.integer("sampling_ratio");

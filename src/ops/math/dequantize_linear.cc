@@ -28,7 +28,7 @@ static Status eval(Eval& e) {
     const Reader<double> from(x), zeros(e.has(2) ? e.in(2) : Tensor());
     const Reader<T> scales(scale);
     Writer<T> y(e.out(0));
-    for (size_t k = 0; k < from.size(); ++k) {
+    for (size_t k : turns(from.size())) {
       const size_t s = size_t(map.at(int64_t(k)));
       y[k] = T(zeros.size() > 0 ? from[k] - zeros[s] : from[k]) * scales[s];
     }

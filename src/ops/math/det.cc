@@ -2,7 +2,7 @@
 // Det: the determinant of each square matrix in the last two axes.
 #include <cmath>
 
-#include "base/task.h"
+#include "base/workspace.h"
 #include "ops/common/elementwise.h"
 
 namespace sx::ops::det {
@@ -21,9 +21,10 @@ static Status infer(Infer& i) {
 }
 
 // Elimination with the largest pivot of each column; `m` is overwritten.
-static double determinant(std::vector<double>& m, size_t n) {
+static double determinant(Workspace<double>& m, size_t n) {
   double det = 1;
-  for (size_t c = 0; c < n; ++c) {
+  StopCheck<64 * 1024> stop;
+  for (size_t c = 0; c < n && !stop(n); ++c) {
     size_t pivot = c;
     for (size_t r = c + 1; r < n; ++r) {
       if (std::fabs(m[r * n + c]) > std::fabs(m[pivot * n + c])) pivot = r;
@@ -34,7 +35,7 @@ static double determinant(std::vector<double>& m, size_t n) {
       det = -det;
     }
     det *= m[c * n + c];
-    for (size_t r = c + 1; r < n; ++r) {
+    for (size_t r = c + 1; r < n && !stop(n - c); ++r) {
       const double f = m[r * n + c] / m[c * n + c];
       for (size_t k = c; k < n; ++k) m[r * n + k] -= f * m[c * n + k];
     }
@@ -46,9 +47,9 @@ static Status eval(Eval& e) {
   const Reader<double> x(e.in(0));
   Writer<double> y(e.out(0));
   const size_t n = size_t(e.in(0).dims().back());
-  StopCheck<64> stop;
-  for (size_t k = 0; k < y.size() && !stop(); ++k) {
-    std::vector<double> m(x.data() + k * n * n, x.data() + (k + 1) * n * n);
+  Workspace<double> m(y.size() > 0 ? n * n : 0);
+  for (size_t k : turns(y.size(), n * n * n)) {
+    copy_numbers(x.data() + k * n * n, n * n, m.data());
     y[k] = determinant(m, n);
   }
   return {};

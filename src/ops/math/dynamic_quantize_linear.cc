@@ -22,11 +22,11 @@ static Status eval(Eval& e) {
     using T = decltype(nothing);
     const Reader<T> x(e.in(0));
     T low = 0, high = 0;
-    for (T v : x) low = std::min(low, v), high = std::max(high, v);
+    for (T v : stoppable(x)) low = std::min(low, v), high = std::max(high, v);
     const T scale = high == low ? T(1) / 255 : (high - low) / 255;
     const double zero = std::nearbyint(std::clamp<double>(double(-low / scale), 0, 255));
     Writer<T> y(e.out(0)), scale_out(e.out(1)), zero_out(e.out(2));
-    for (size_t k = 0; k < x.size(); ++k) y[k] = T(quantised(double(x[k] / scale), zero, DType::u8));
+    for (size_t k : turns(x.size())) y[k] = T(quantised(double(x[k] / scale), zero, DType::u8));
     scale_out[0] = scale;
     zero_out[0] = T(zero);
     return {};

@@ -57,13 +57,13 @@ static Status eval(Eval& e) {
                         .c = out.data(),
                         .c_row = n,
                         .c_col = 1});
-    for (T& v : out) v = scaled(alpha, v);
+    for (T& v : stoppable(out)) v = scaled(alpha, v);
     if (!e.has(2) || beta == 0) return {};
     const Tensor& c = e.in(2);
     const Reader<T> z(c);
     const int64_t rows = c.rank() == 2 ? c.dims()[0] : 1, columns = c.rank() > 0 ? c.dims().back() : 1;
-    for (int64_t i = 0; i < m; ++i) {
-      for (int64_t j = 0; j < n; ++j) {
+    for (int64_t i : turns(m, size_t(n))) {
+      for (int64_t j : turns(n)) {
         const T v = z[size_t((rows == 1 ? 0 : i) * columns + (columns == 1 ? 0 : j))];
         out[size_t(i * n + j)] = wrap_add(out[size_t(i * n + j)], scaled(beta, v));
       }

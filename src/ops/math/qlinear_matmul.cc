@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // QLinearMatMul: the product of two quantised matrices, quantised again.
-#include "base/task.h"
+#include "base/workspace.h"
 #include "graph/op.h"
 #include "ops/common/matmul.h"
 #include "ops/common/quant.h"
@@ -14,13 +14,13 @@ static Status infer(Infer& i) { return infer_matmul(i, kA, kB, i.elem(kYZero)); 
 
 // Real numbers: sums of products of bytes are exact in float64, and float8 needs it. A vector of scales or
 // zero points lies along the rows of A and the columns of B.
-static Result<std::vector<double>> real(const Eval& e, size_t x, size_t axis) {
+static Result<Workspace<double>> real(const Eval& e, size_t x, size_t axis) {
   const Tensor& t = e.in(x);
   const Reader<double> from(t), scale(e.in(x + 1)), zero(e.in(x + 2));
   SX_ASSIGN(const Spread scale_at, along_axis(e.in(x + 1), t, axis));
   SX_ASSIGN(const Spread zero_at, along_axis(e.in(x + 2), t, axis));
-  std::vector<double> y(from.size());
-  for (size_t k = 0; k < y.size(); ++k) {
+  Workspace<double> y(from.size());
+  for (size_t k : turns(y.size())) {
     y[k] = (from[k] - zero[size_t(zero_at.at(int64_t(k)))]) * scale[size_t(scale_at.at(int64_t(k)))];
   }
   return y;

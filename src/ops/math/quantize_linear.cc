@@ -45,7 +45,7 @@ static Status eval(Eval& e) {
     using T = decltype(nothing);
     const Reader<T> from(x), scales(scale), zeros(e.has(2) ? e.in(2) : Tensor());
     Writer<T> y(e.out(0), options);
-    for (size_t k = 0; k < from.size(); ++k) {
+    for (size_t k : turns(from.size())) {
       const size_t s = size_t(map.at(int64_t(k)));
       const T zero = zeros.size() > 0 ? zeros[s] : T(0), q = rounded(from[k] / scales[s], precision);
       y[k] = dtype_is_integer(type) ? T(quantised(double(q), double(zero), type)) : q + zero;

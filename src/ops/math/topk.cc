@@ -57,6 +57,7 @@ static Status eval(Eval& e) {
   dims[axis] = k;
   SX_TRY(e.allocate(0, x.type(), dims));
   if (e.wanted(1)) SX_TRY(e.allocate(1, DType::i64, dims));
+  if (e.out(0).count() == 0) return {};
   const bool largest = e.integer("largest") != 0;
   const int64_t outer = product(std::span(dims.data(), axis)),
                 inner = product(std::span(dims).subspan(axis + 1));
@@ -71,7 +72,7 @@ static Status eval(Eval& e) {
       const int64_t first = line / inner * n * inner + line % inner,
                     to = line / inner * k * inner + line % inner;
       select(from.data() + first, size_t(inner), size_t(k), largest, order, stop);
-      for (int64_t j = 0; j < k; ++j) {
+      for (int64_t j : turns(k)) {
         values[size_t(to + j * inner)] = from[size_t(first + order[size_t(j)] * inner)];
         if (indices) indices[to + j * inner] = order[size_t(j)];
       }

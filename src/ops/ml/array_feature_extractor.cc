@@ -22,11 +22,12 @@ static Status infer(Infer& i) {
 
 static Status eval(Eval& e) {
   const Tensor& x = e.in(0);
-  SX_ASSIGN(const std::vector<int64_t> picks, e.ints_of(1));
+  const Reader<int64_t> picks(e.in(1));
   const int64_t size = x.dims().back(), n = int64_t(picks.size());
-  for (int64_t p : picks) {
+  for (int64_t p : stoppable(picks)) {
     if (p < 0 || p >= size) return e.fail("index {} is outside the {} features", p, size);
   }
+  SX_TRY(check_stop());
   if (n == 0) return e.fail("there are no indices");
   move_each(x, e.out(0), [&](int64_t k) { return k / n * size + picks[size_t(k % n)]; });
   return {};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "ops/engine/move.h"
 #include "ops/ml/columns.h"
 
 namespace sx::ops::cast_map {
@@ -46,15 +47,22 @@ static Status eval(Eval& e) {
   SX_TRY(e.allocate(0, target(e.text("cast_to")), {1, int64_t(n)}));
   if (e.out(0).type() == DType::string) {
     // What onnxruntime writes where there is no key.
-    for (std::string& s : e.out(0).mutable_strings()) s = "0.f";
+    for (std::string& s : stoppable(e.out(0).mutable_strings())) s = "0.f";
   } else {
-    __builtin_memset(e.out(0).mutable_data(), 0, e.out(0).bytes());
+    SX_ASSIGN(const Tensor zero, Tensor::zeros(e.out(0).type(), {}));
+    fill(e.out(0), zero);
   }
-  std::vector<size_t> order(map.values.size());
-  for (size_t k = 0; k < order.size(); ++k) order[k] = k;
-  std::sort(order.begin(), order.end(),
-            [&](size_t a, size_t b) { return map.int_keys[a] < map.int_keys[b]; });
+  Workspace<size_t> order(map.values.size());
+  StopCheck<> stop;
   for (size_t k = 0; k < order.size(); ++k) {
+    stop.leave();
+    order[k] = k;
+  }
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    stop.leave();
+    return map.int_keys[a] < map.int_keys[b];
+  });
+  for (size_t k : turns(order.size())) {
     const int64_t key = map.int_keys[order[k]];
     if (sparse && key < 0) return e.fail("key {} is negative", key);
     const size_t at = sparse ? size_t(key) : k;

@@ -14,15 +14,15 @@ static Status eval(Eval& e) {
   const std::vector<int64_t> ints = e.integers("cats_int64s");
   if (texts.size() != ints.size()) return e.fail("{} strings for {} integers", texts.size(), ints.size());
   if (e.in(0).type() == DType::string) {
-    const std::vector<int64_t> places = KeyTable(texts).find_all(e.in(0));
+    SX_ASSIGN(const Workspace<int64_t> places, KeyTable(texts).find_all(e.in(0)));
     const auto y = e.out(0).mutable_as<int64_t>();
     const int64_t otherwise = e.integer("default_int64");
-    for (size_t k = 0; k < places.size(); ++k) y[k] = places[k] < 0 ? otherwise : ints[size_t(places[k])];
+    for (size_t k : turns(places.size())) y[k] = places[k] < 0 ? otherwise : ints[size_t(places[k])];
   } else {
-    const std::vector<int64_t> places = KeyTable(ints).find_all(e.in(0));
+    SX_ASSIGN(const Workspace<int64_t> places, KeyTable(ints).find_all(e.in(0)));
     const auto y = e.out(0).mutable_strings();
     const std::string otherwise = e.text("default_string");
-    for (size_t k = 0; k < places.size(); ++k) y[k] = places[k] < 0 ? otherwise : texts[size_t(places[k])];
+    for (size_t k : turns(places.size())) y[k] = places[k] < 0 ? otherwise : texts[size_t(places[k])];
   }
   return {};
 }

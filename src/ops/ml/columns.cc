@@ -12,9 +12,15 @@ Columns columns_of(const Tensor& x) {
   return {rows, product(std::span(x.dims().begin() + 1, x.rank() - 1))};
 }
 
+SymbolicColumns columns_of(const std::vector<Dim>& dims) {
+  SymbolicColumns found;
+  if (dims.size() > 1) found.rows = dims[0];
+  for (size_t a = dims.size() > 1; a < dims.size(); ++a) found.cols = found.cols * dims[a];
+  return found;
+}
+
 void infer_rows(Infer& i, size_t out, DType elem, Dim cols) {
-  Dim rows = i.fresh("rows");
-  if (i.rank_known(0)) rows = i.rank(0) < 2 ? Dim(1) : i.dim(0, 0);
+  const Dim rows = i.rank_known(0) ? columns_of(i.dims(0)).rows : i.fresh("rows");
   i.set_tensor(out, elem, Shape({rows, cols}));
 }
 
@@ -63,7 +69,7 @@ KeyTable::KeyTable(const Tensor& keys) {
     add(keys.strings());
   } else if (dtype_is_float(keys.type())) {
     const Reader<double> numbers(keys);
-    for (size_t k = 0; k < numbers.size(); ++k) {
+    for (size_t k : turns(numbers.size())) {
       if (!std::isnan(numbers[k])) {
         floats_.emplace(numbers[k] == 0 ? 0.0 : numbers[k], int64_t(k));
       } else if (nan_ < 0) {
@@ -72,19 +78,30 @@ KeyTable::KeyTable(const Tensor& keys) {
     }
   } else {
     const Reader<int64_t> numbers(keys);
-    for (size_t k = 0; k < numbers.size(); ++k) ints_.emplace(numbers[k], int64_t(k));
+    for (size_t k : turns(numbers.size())) ints_.emplace(numbers[k], int64_t(k));
   }
 }
 
 KeyTable::KeyTable(const std::vector<std::string>& keys) { add(keys); }
 
 KeyTable::KeyTable(const std::vector<int64_t>& keys) {
-  for (size_t k = 0; k < keys.size(); ++k) ints_.emplace(keys[k], int64_t(k));
+  for (size_t k : turns(keys.size())) ints_.emplace(keys[k], int64_t(k));
 }
 
 void KeyTable::add(std::span<const std::string> keys) {
-  storage_.assign(keys.begin(), keys.end());
-  for (size_t k = 0; k < storage_.size(); ++k) texts_.emplace(storage_[k], int64_t(k));
+  storage_.reserve(keys.size());
+  for (const std::string& key : stoppable(keys)) storage_.push_back(key);
+  for (size_t k : turns(storage_.size())) texts_.emplace(storage_[k], int64_t(k));
+}
+
+int64_t KeyTable::find(const std::string& key) const {
+  const auto it = texts_.find(key);
+  return it == texts_.end() ? -1 : it->second;
+}
+
+int64_t KeyTable::find(int64_t key) const {
+  const auto it = ints_.find(key);
+  return it == ints_.end() ? -1 : it->second;
 }
 
 int64_t KeyTable::find(double key) const {
@@ -93,24 +110,19 @@ int64_t KeyTable::find(double key) const {
   return it == floats_.end() ? -1 : it->second;
 }
 
-std::vector<int64_t> KeyTable::find_all(const Tensor& x) const {
-  std::vector<int64_t> places(size_t(x.count()), -1);
+Result<Workspace<int64_t>> KeyTable::find_all(const Tensor& x) const {
+  Workspace<int64_t> places(static_cast<size_t>(x.count()));
+  const auto find_each = [&](const auto& list) {
+    for (size_t k : turns(places.size())) places[k] = find(list[k]);
+  };
   if (x.type() == DType::string) {
-    const std::span<const std::string> list = x.strings();
-    for (size_t k = 0; k < list.size(); ++k) {
-      const auto it = texts_.find(list[k]);
-      if (it != texts_.end()) places[k] = it->second;
-    }
+    find_each(x.strings());
   } else if (dtype_is_float(x.type()) && ints_.empty()) {
-    const Reader<double> list(x);
-    for (size_t k = 0; k < list.size(); ++k) places[k] = find(list[k]);
+    find_each(Reader<double>(x));
   } else {
-    const Reader<int64_t> list(x);
-    for (size_t k = 0; k < list.size(); ++k) {
-      const auto it = ints_.find(list[k]);
-      if (it != ints_.end()) places[k] = it->second;
-    }
+    find_each(Reader<int64_t>(x));
   }
+  SX_TRY(check_stop());
   return places;
 }
 

@@ -20,6 +20,10 @@ struct Columns {
   int64_t rows = 1, cols = 1;
 };
 Columns columns_of(const Tensor& x);
+struct SymbolicColumns {
+  Dim rows = 1, cols = 1;
+};
+SymbolicColumns columns_of(const std::vector<Dim>& dims);
 // Output `out` is [rows of input 0, cols].
 void infer_rows(Infer& i, size_t out, DType elem, Dim cols);
 
@@ -58,12 +62,14 @@ class KeyTable {
   explicit KeyTable(const std::vector<std::string>& keys);
   explicit KeyTable(const std::vector<int64_t>& keys);
   KeyTable(KeyTable&&) = default;  // not to be copied: texts_ looks into storage_
-  // The places of all elements of `x`; -1 where there is none.
-  std::vector<int64_t> find_all(const Tensor& x) const;
+  // The place of a key, or of all elements of `x`; -1 where there is none.
+  int64_t find(const std::string& key) const;
+  int64_t find(int64_t key) const;
+  int64_t find(double key) const;
+  Result<Workspace<int64_t>> find_all(const Tensor& x) const;
 
  private:
   void add(std::span<const std::string> keys);
-  int64_t find(double key) const;
   std::vector<std::string> storage_;
   std::unordered_map<std::string_view, int64_t> texts_;
   std::unordered_map<int64_t, int64_t> ints_;

@@ -21,14 +21,12 @@ static Status eval(Eval& e) {
   const std::vector<std::string>& texts = texts_of(e.attrs(), "string_vocabulary");
   const std::vector<int64_t> ints = e.integers("int64_vocabulary");
   const bool by_text = map.key_type == DType::string;
-  const Tensor keys = by_text ? Tensor::of_strings({int64_t(map.string_keys.size())}, map.string_keys)
-                              : Tensor::vector_i64(map.int_keys);
   const KeyTable table = by_text ? KeyTable(texts) : KeyTable(ints);
-  const std::vector<int64_t> places = table.find_all(keys);
   const DType type = map.values.empty() ? DType::f32 : map.values[0].tensor.type();
   SX_ASSIGN(Tensor y, Tensor::zeros(type, {1, int64_t(by_text ? texts.size() : ints.size())}));
-  for (size_t k = 0; k < places.size(); ++k) {
-    if (places[k] >= 0) move_one(map.values[k].tensor, 0, y, places[k]);
+  for (size_t k : turns(map.values.size())) {
+    const int64_t place = by_text ? table.find(map.string_keys[k]) : table.find(map.int_keys[k]);
+    if (place >= 0) move_one(map.values[k].tensor, 0, y, place);
   }
   e.set(0, std::move(y));
   return {};

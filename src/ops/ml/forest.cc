@@ -252,7 +252,7 @@ Status Forest::score(const double* row, Aggregate aggregate, std::vector<double>
                      std::vector<bool>& seen) const {
   std::fill(sums.begin(), sums.end(), 0.0);
   std::fill(seen.begin(), seen.end(), false);
-  for (uint32_t root : roots) {
+  for (uint32_t root : stoppable(roots)) {
     const Node* end = leaf(root, row);
     if (!end) return error(Code::invalid_model, "the nodes of a tree form a ring");
     for (const Weight& w : weights_of(*end)) {

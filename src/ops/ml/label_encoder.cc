@@ -40,22 +40,22 @@ static Status infer(Infer& i) {
 }
 
 template <class T>
-static void put(Eval& e, const std::vector<int64_t>& places, const Tensor& values, T otherwise) {
+static void put(Eval& e, const Workspace<int64_t>& places, const Tensor& values, T otherwise) {
   if (const Tensor* t = e.attrs().get<Tensor>("default_tensor")) otherwise = number_at<T>(*t);
   const Reader<T> list(values);
   Writer<T> y(e.out(0));
-  for (size_t k = 0; k < places.size(); ++k) y[k] = places[k] < 0 ? otherwise : list[size_t(places[k])];
+  for (size_t k : turns(places.size())) y[k] = places[k] < 0 ? otherwise : list[size_t(places[k])];
 }
 
 static Status eval(Eval& e) {
   const Tensor keys = list_of(e.attrs(), "keys"), values = list_of(e.attrs(), "values");
   if (keys.count() != values.count()) return e.fail("{} keys for {} values", keys.count(), values.count());
-  const std::vector<int64_t> places = KeyTable(keys).find_all(e.in(0));
+  SX_ASSIGN(const Workspace<int64_t> places, KeyTable(keys).find_all(e.in(0)));
   if (values.type() == DType::string) {
     std::string otherwise = e.text("default_string");
     if (const Tensor* t = e.attrs().get<Tensor>("default_tensor")) otherwise = t->strings()[0];
     const auto y = e.out(0).mutable_strings();
-    for (size_t k = 0; k < places.size(); ++k) {
+    for (size_t k : turns(places.size())) {
       y[k] = places[k] < 0 ? otherwise : values.strings()[size_t(places[k])];
     }
   } else if (dtype_is_float(values.type())) {

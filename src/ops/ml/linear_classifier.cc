@@ -45,13 +45,11 @@ static Status eval(Eval& e) {
   const bool two = n == 1 && labels.size() == 2;
   const size_t width = two ? 2 : size_t(n);
   std::vector<double> scores;
-  StopCheck<16> stop;
-  for (int64_t row = 0; row < m.rows && !stop(); ++row) {
+  for (int64_t row : turns(m.rows, size_t(n * m.cols))) {
     scores.assign(size_t(n), 0);
-    for (int64_t c = 0; c < n; ++c) {
+    for (int64_t c : turns(n, size_t(m.cols))) {
       double sum = bias.empty() ? 0 : bias[size_t(c)];
-      for (int64_t k = 0; k < m.cols; ++k)
-        sum += weights[size_t(c * m.cols + k)] * x[size_t(row * m.cols + k)];
+      for (int64_t k : turns(m.cols)) sum += weights[size_t(c * m.cols + k)] * x[size_t(row * m.cols + k)];
       scores[size_t(c)] = sum;
     }
     if (n > 1) {

@@ -28,13 +28,11 @@ static Status eval(Eval& e) {
   const Reader<double> x(e.in(0));
   Writer<double> y(e.out(0));
   std::vector<double> scores;
-  StopCheck<16> stop;
-  for (int64_t row = 0; row < m.rows && !stop(); ++row) {
+  for (int64_t row : turns(m.rows, size_t(n * m.cols))) {
     scores.assign(size_t(n), 0);
-    for (int64_t t = 0; t < n; ++t) {
+    for (int64_t t : turns(n, size_t(m.cols))) {
       double sum = bias.empty() ? 0 : bias[size_t(t)];
-      for (int64_t k = 0; k < m.cols; ++k)
-        sum += weights[size_t(t * m.cols + k)] * x[size_t(row * m.cols + k)];
+      for (int64_t k : turns(m.cols)) sum += weights[size_t(t * m.cols + k)] * x[size_t(row * m.cols + k)];
       scores[size_t(t)] = sum;
     }
     finish_scores(post, scores, Second::no);

@@ -20,17 +20,16 @@ static Status eval(Eval& e) {
   const Columns m = columns_of(e.in(0));
   const Reader<double> x(e.in(0));
   Writer<double> y(e.out(0));
-  StopCheck<16> stop;
-  for (int64_t row = 0; row < m.rows && !stop(); ++row) {
+  for (int64_t row : turns(m.rows, size_t(m.cols))) {
     const std::span<const double> in = x.part(size_t(row * m.cols), size_t(m.cols));
     double size = 0;
     if (norm == "MAX") {
       size = max_of(in);
     } else {
-      for (double v : in) size += norm == "L1" ? std::abs(v) : v * v;
+      for (double v : stoppable(in)) size += norm == "L1" ? std::abs(v) : v * v;
       if (norm == "L2") size = std::sqrt(size);
     }
-    for (size_t k = 0; k < in.size(); ++k) y[size_t(row * m.cols) + k] = size == 0 ? in[k] : in[k] / size;
+    for (size_t k : turns(in.size())) y[size_t(row * m.cols) + k] = size == 0 ? in[k] : in[k] / size;
   }
   return {};
 }

@@ -27,10 +27,10 @@ static Status eval(Eval& e) {
   // Of equal categories the last one counts: the table has them from the end.
   const KeyTable table = by_text ? KeyTable(std::vector<std::string>(texts.rbegin(), texts.rend()))
                                  : KeyTable(std::vector<int64_t>(ints.rbegin(), ints.rend()));
-  const std::vector<int64_t> places = table.find_all(e.in(0));
+  SX_ASSIGN(const Workspace<int64_t> places, table.find_all(e.in(0)));
   Writer<double> y(e.out(0));
   y.fill(0);
-  for (size_t k = 0; k < places.size(); ++k) {
+  for (size_t k : turns(places.size())) {
     if (places[k] >= 0) {
       y[k * n + n - 1 - size_t(places[k])] = 1;
     } else if (!e.integer("zeros")) {

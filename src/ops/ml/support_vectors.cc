@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/task.h"
 #include "ops/ml/columns.h"
 
 namespace sx::ops {
@@ -24,7 +25,7 @@ Result<SvmKernel> SvmKernel::of(const Eval& e) {
 
 double SvmKernel::operator()(std::span<const double> a, std::span<const double> b) const {
   double sum = 0;
-  for (size_t k = 0; k < a.size(); ++k) {
+  for (size_t k : turns(a.size())) {
     const double d = a[k] - b[k];
     sum += kind_ == Kind::rbf ? d * d : a[k] * b[k];
   }

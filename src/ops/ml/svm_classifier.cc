@@ -85,7 +85,8 @@ void Machine::decide(std::span<const double> x, std::vector<double>& scores, std
     return;
   }
   std::vector<double> k(total);
-  for (size_t v = 0; v < total; ++v) k[v] = kernel(x, std::span(vectors).subspan(v * features, features));
+  for (size_t v : turns(total, features))
+    k[v] = kernel(x, std::span(vectors).subspan(v * features, features));
   votes.assign(classes, 0);
   std::vector<size_t> first(classes, 0);
   for (size_t c = 1; c < classes; ++c) first[c] = first[c - 1] + size_t(counts[c - 1]);
@@ -128,8 +129,7 @@ static Status eval(Eval& e) {
   Writer<double> z(e.out(1));
   std::vector<double> scores;
   std::vector<int> votes;
-  StopCheck<16> stop;
-  for (int64_t row = 0; row < m.rows && !stop(); ++row) {
+  for (int64_t row : turns(m.rows, machine.vectors.size() + machine.coefficients.size())) {
     machine.decide(x.part(size_t(row * m.cols), size_t(m.cols)), scores, votes);
     if (!machine.prob_a.empty() && !votes.empty()) scores = machine.probabilities(scores);
     const auto best = std::max_element(scores.begin(), scores.end());

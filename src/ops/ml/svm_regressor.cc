@@ -30,11 +30,10 @@ static Status eval(Eval& e) {
   }
   const Reader<double> x(e.in(0));
   Writer<double> y(e.out(0));
-  StopCheck<16> stop;
-  for (int64_t row = 0; row < m.rows && !stop(); ++row) {
+  for (int64_t row : turns(m.rows, vectors.size() + coefficients.size())) {
     const std::span<const double> in = x.part(size_t(row) * features, features);
     double sum = rho[0];
-    for (size_t v = 0; v < supports; ++v) {
+    for (size_t v : turns(supports, features)) {
       sum += coefficients[v] * kernel(in, std::span(vectors).subspan(v * features, features));
     }
     if (supports == 0) sum += kernel(in, std::span(coefficients).first(features));

@@ -29,8 +29,8 @@ static Status eval(Eval& e) {
   Writer<double> y(e.out(0));
   std::vector<double> sums(n);
   std::vector<bool> seen(n);
-  StopCheck<16> stop;
-  for (int64_t row = 0; row < m.rows && !stop(); ++row) {
+  constexpr size_t kTree = 64;  // about as many short turns
+  for (int64_t row : turns(m.rows, kTree * forest.roots.size())) {
     SX_TRY(forest.score(x.data() + row * m.cols, Forest::Aggregate(aggregate), sums, seen));
     finish_scores(Post(post), sums, Second::no);
     std::copy(sums.begin(), sums.end(), y.data() + size_t(row) * n);

@@ -99,8 +99,8 @@ static Status eval(Eval& e) {
   Writer<double> z(e.out(1));
   std::vector<double> sums;
   std::vector<bool> seen(n);
-  StopCheck<16> stop;
-  for (int64_t row = 0; row < m.rows && !stop(); ++row) {
+  constexpr size_t kTree = 64;  // about as many short turns
+  for (int64_t row : turns(m.rows, kTree * forest.roots.size())) {
     sums.assign(n, 0);
     SX_TRY(forest.score(x.data() + row * m.cols, Forest::Aggregate::sum, sums, seen));
     finish_scores(post, sums, decision.decide(sums, seen, row, y));

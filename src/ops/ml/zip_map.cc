@@ -24,14 +24,14 @@ static Status eval(Eval& e) {
                 : 0;
   std::vector<Value> rows;
   rows.reserve(size_t(m.rows));
-  StopCheck<64> stop;
-  for (int64_t r = 0; r < m.rows && !stop(); ++r) {
+  constexpr size_t kScore = 64;  // about as many short turns
+  for (int64_t r : turns(m.rows, kScore * size_t(m.cols + 1))) {
     Map map;
     map.key_type = labels.type();
     map.int_keys = labels.texts.empty() ? labels.ints : std::vector<int64_t>();
     map.string_keys = labels.texts;
     map.values.reserve(size_t(m.cols));
-    for (int64_t c = 0; c < m.cols; ++c) {
+    for (int64_t c : turns(m.cols, kScore)) {
       SX_ASSIGN(Tensor score, Tensor::over(x.buffer(), start + size_t(r * m.cols + c) * bytes, x.type(), {}));
       map.values.emplace_back(std::move(score));
     }

@@ -113,12 +113,12 @@ static Workspace<T> joined(const Eval& e, size_t past, size_t now, const Heads& 
   const Reader<T> old(e.has(past) ? e.in(past) : Tensor()), fresh(e.in(now));
   const int64_t total = before + h.length;
   Workspace<T> all(size_t(h.batch * h.heads * total * h.size));
-  for (int64_t g = 0; g < h.batch * h.heads; ++g) {
+  for (int64_t g : turns(h.batch * h.heads, size_t(total * h.size))) {
     T* to = all.data() + g * total * h.size;
-    std::copy_n(old.data() + g * before * h.size, before * h.size, to);
+    copy_numbers(old.data() + g * before * h.size, size_t(before * h.size), to);
     const T* from = fresh.data() + h.at(g / h.heads, g % h.heads);
-    for (int64_t r = 0; r < h.length; ++r)
-      std::copy_n(from + r * h.row(), h.size, to + (before + r) * h.size);
+    for (int64_t r : turns(h.length, size_t(h.size)))
+      copy_numbers(from + r * h.row(), size_t(h.size), to + (before + r) * h.size);
   }
   return all;
 }
@@ -133,6 +133,7 @@ class Bias {
       : mask_(e.has(kMask) ? e.in(kMask) : Tensor()),
         masked_(e.has(kMask)),
         spread_(Dims(), Dims()),
+        valid_(e.has(kValid) ? e.in(kValid) : Tensor()),
         queries_(q.length),
         causal_(e.integer("is_causal") != 0),
         left_(e.integer("left_window_size")),
@@ -146,18 +147,14 @@ class Bias {
       full_ = Dims{q.batch, q.heads, q.length, mask_length_};
       spread_ = Spread(m.dims(), full_);
     }
-    if (e.has(kValid)) {
-      const Reader<int64_t> valid(e.in(kValid));
-      valid_.assign(valid.begin(), valid.end());
-    }
   }
 
   T at(int64_t b, int64_t h, int64_t i, int64_t j) const {
-    const int64_t position = i + (valid_.empty() ? past_ : valid_[size_t(b)] - queries_);
+    const int64_t position = i + (valid_.size() == 0 ? past_ : valid_[size_t(b)] - queries_);
     if (causal_ && j > position) return kHidden;
     if (left_ >= 0 && position - j > left_) return kHidden;
     if (right_ >= 0 && j - position > right_) return kHidden;
-    if (!valid_.empty() && j >= valid_[size_t(b)]) return kHidden;
+    if (valid_.size() > 0 && j >= valid_[size_t(b)]) return kHidden;
     if (!masked_) return 0;
     if (j >= mask_length_) return kHidden;
     const T m = mask_[size_t(spread_.at(((b * full_[1] + h) * full_[2] + i) * full_[3] + j))];
@@ -169,7 +166,7 @@ class Bias {
   bool masked_;
   Spread spread_;
   Dims full_;
-  std::vector<int64_t> valid_;
+  Reader<int64_t> valid_;
   int64_t queries_, mask_length_ = 0;
   bool causal_, boolean_ = false;
   int64_t left_, right_, past_;
@@ -180,12 +177,12 @@ template <class T>
 static void to_probabilities(std::span<T> row, bool hidden) {
   const T top = max_of(row);
   if (hidden || top == Bias<T>::kHidden) {
-    for (T& s : row) s = 0;
+    for (T& s : stoppable(row)) s = 0;
     return;
   }
-  for (T& s : row) s = std::exp(s - top);
+  for (T& s : stoppable(row)) s = std::exp(s - top);
   const T sum = sum_of(row);
-  for (T& s : row) s /= sum;
+  for (T& s : stoppable(row)) s /= sum;
 }
 
 // Softcap, bias and softmax of one head's scores; `debug` gets what qk_matmul_output_mode asks for.
@@ -195,7 +192,7 @@ static void finish_scores(const Eval& e, const Bias<T>& bias, int64_t b, int64_t
   const int64_t mode = e.integer("qk_matmul_output_mode");
   const T cap = T(e.floating("softcap"));
   const auto show = [&](int64_t when) {
-    if (debug && mode == when) std::copy(scores.begin(), scores.end(), debug);
+    if (debug && mode == when) copy_numbers(scores.data(), scores.size(), debug);
   };
   show(0);
   if (cap > 0) {
@@ -232,7 +229,8 @@ static Status eval(Eval& e) {
     Writer<T> y(e.out(kY));
     const Heads out{q.batch, q.heads, q.length, v.size, q.inside};
     Workspace<T> scores(size_t(q.length * total)),
-        debug(e.wanted(kScores) ? size_t(q.batch * q.heads) * scores.size() : 0, T(0));
+        debug(e.wanted(kScores) ? size_t(q.batch * q.heads) * scores.size() : 0);
+    for (T& s : stoppable(debug)) s = 0;
     for (int64_t g = 0; g < q.batch * q.heads && !stop_requested(); ++g) {
       const int64_t b = g / q.heads, h = g % q.heads, shared = b * k.heads + h / (q.heads / k.heads);
       contract(Product<T>{.m = q.length,

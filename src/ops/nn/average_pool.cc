@@ -2,7 +2,7 @@
 // AveragePool: the mean of each window; count_include_pad counts the padding as zeros.
 #include <algorithm>
 
-#include "base/task.h"
+#include "base/workspace.h"
 #include "graph/op.h"
 #include "ops/common/window.h"
 #include "ops/engine/codec.h"
@@ -34,14 +34,14 @@ static Status eval(Eval& e) {
     const Reader<T> from(x);
     Writer<T> y(e.out(0));
     Dims at(out.size(), 0);
+    Workspace<int64_t> taps;
     StopCheck<> stop;
     for (int64_t place = 0; place < places && !stop(); ++place, next_index(out, at)) {
-      std::vector<int64_t> taps;
-      for_each_tap(w, in, at, [&](int64_t offset, int64_t) { taps.push_back(offset); });
+      find_taps(w, in, at, taps);
       const int64_t count = include ? padded_taps(w, in, at) : int64_t(taps.size());
       for (int64_t p = 0; p < planes && !stop(taps.size() + 1); ++p) {
         double sum = 0;
-        for (int64_t t : taps) sum += from[size_t(p * plane + t)];
+        for (int64_t t : stoppable(taps)) sum += from[size_t(p * plane + t)];
         y[size_t(p * places + place)] = T(sum / double(count));
       }
     }

@@ -30,15 +30,15 @@ static Status infer(Infer& i) {
 
 // Mean and variance of each channel over samples and planes.
 template <class T>
-static void statistics(const Reader<T>& x, int64_t channels, int64_t plane, std::vector<double>& mean,
-                       std::vector<double>& variance) {
+static void statistics(const Reader<T>& x, int64_t channels, int64_t plane, Workspace<double>& mean,
+                       Workspace<double>& variance) {
   const int64_t batch = x.size() == 0 ? 0 : int64_t(x.size()) / (channels * plane);
   const double n = double(batch * plane);
-  for (int64_t c = 0; c < channels; ++c) {
+  for (int64_t c : turns(channels, size_t(batch * plane))) {
     double sum = 0, squares = 0;
     const auto each = [&](auto f) {
-      for (int64_t b = 0; b < batch; ++b) {
-        for (T v : x.part(size_t((b * channels + c) * plane), size_t(plane))) f(double(v));
+      for (int64_t b : turns(batch, size_t(plane))) {
+        for (T v : stoppable(x.part(size_t((b * channels + c) * plane), size_t(plane)))) f(double(v));
       }
     };
     each([&](double v) { sum += v; });
@@ -57,20 +57,21 @@ static Status eval(Eval& e) {
     using T = decltype(zero);
     const Reader<T> from(x);
     const Reader<double> scale(e.in(1)), bias(e.in(2)), old_mean(e.in(3)), old_variance(e.in(4));
-    std::vector<double> mean(old_mean.begin(), old_mean.end()),
-        variance(old_variance.begin(), old_variance.end());
+    Workspace<double> mean(old_mean.size()), variance(old_variance.size());
+    copy_numbers(old_mean.data(), mean.size(), mean.data());
+    copy_numbers(old_variance.data(), variance.size(), variance.data());
     if (e.integer("training_mode") != 0) {
       statistics(from, channels, plane, mean, variance);
-      const auto running = [&](size_t o, const Reader<double>& old, const std::vector<double>& now) {
+      const auto running = [&](size_t o, const Reader<double>& old, const Workspace<double>& now) {
         if (!e.wanted(o)) return;
         Writer<double> y(e.out(o));
-        for (size_t c = 0; c < now.size(); ++c) y[c] = old[c] * momentum + now[c] * (1 - momentum);
+        for (size_t c : turns(now.size())) y[c] = old[c] * momentum + now[c] * (1 - momentum);
       };
       running(1, old_mean, mean);
       running(2, old_variance, variance);
     }
     Writer<T> y(e.out(0));
-    for (size_t k = 0; k < from.size(); ++k) {
+    for (size_t k : turns(from.size())) {
       const size_t c = k / size_t(plane) % size_t(channels);
       y[k] = T((from[k] - mean[c]) / std::sqrt(variance[c] + epsilon) * scale[c] + bias[c]);
     }

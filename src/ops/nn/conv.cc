@@ -18,7 +18,7 @@ static Status eval(Eval& e) {
     if (!e.has(2)) return {};
     const Reader<T> bias(e.in(2));
     const size_t places = size_t(product(c.out));
-    for (size_t k = 0; k < y.size(); ++k) y[k] += bias[k / places % size_t(c.features)];
+    for (size_t k : turns(y.size())) y[k] += bias[k / places % size_t(c.features)];
     return {};
   });
 }

@@ -93,9 +93,10 @@ static void spread(const Window& w, std::span<const int64_t> in, std::span<const
   const int64_t places = product(in), plane = product(out);
   const int64_t taps = int64_t(columns.size()) / (planes * places);
   Dims at(in.size(), 0);
-  for (int64_t p = 0; p < places; ++p, next_index(in, at)) {
+  StopCheck<> stop;
+  for (int64_t p = 0; p < places && !stop(); ++p, next_index(in, at)) {
     for_each_tap(w, out, at, [&](int64_t offset, int64_t tap) {
-      for (int64_t m = 0; m < planes; ++m)
+      for (int64_t m = 0; m < planes && !stop(); ++m)
         y[m * plane + offset] += columns[size_t((m * taps + tap) * places + p)];
     });
   }
@@ -118,7 +119,7 @@ static Status eval(Eval& e) {
     y.fill(0);
     if (e.has(2)) {
       const Reader<T> bias(e.in(2));
-      for (size_t j = 0; j < y.size(); ++j) y[j] = bias[j / size_t(plane) % size_t(features * group)];
+      for (size_t j : turns(y.size())) y[j] = bias[j / size_t(plane) % size_t(features * group)];
     }
     Workspace<T> columns(size_t(features * taps * places));
     for (int64_t g = 0; g < x[0] * group && !columns.empty() && !stop_requested(); ++g) {

@@ -4,6 +4,7 @@
 
 #include "graph/infer.h"
 #include "graph/op.h"
+#include "ops/common/checks.h"
 #include "ops/common/legacy.h"
 #include "ops/engine/codec.h"
 #include "ops/engine/move.h"
@@ -12,21 +13,19 @@ namespace sx::ops::dropout {
 
 static Status infer(Infer& i) {
   SX_TRY(infer_same(i));
+  SX_TRY(require_one(i, 1, "ratio"));
+  SX_TRY(require_one(i, 2, "training_mode"));
   i.set_tensor(1, DType::boolean, i.in(0).shape);
   return {};
 }
 
 static Status eval(Eval& e) {
-  for (size_t p = 1; p < 3; ++p) {
-    if (e.has(p) && e.in(p).count() != 1)
-      return e.fail("input {} has {} elements, 1 expected", p, e.in(p).count());
-  }
   const bool training = e.has(2) && number_at<uint64_t>(e.in(2)) != 0;
   const double ratio = e.has(1) ? number_at<double>(e.in(1)) : 0.5;
   uint8_t* mask = e.wanted(1) ? static_cast<uint8_t*>(e.out(1).mutable_data()) : nullptr;
   if (!training || ratio == 0) {
     copy_all(e.in(0), e.out(0));
-    for (int64_t k = 0; mask && k < e.in(0).count(); ++k) mask[k] = 1;
+    for (int64_t k : turns(mask ? e.in(0).count() : 0)) mask[k] = 1;
     return {};
   }
   if (!(ratio > 0 && ratio < 1)) return e.fail("ratio is {}, expected at least 0 and below 1", ratio);
@@ -41,7 +40,7 @@ static Status eval(Eval& e) {
     using T = decltype(zero);
     const Reader<T> x(e.in(0));
     Writer<T> y(e.out(0));
-    for (size_t k = 0; k < x.size(); ++k) {
+    for (size_t k : turns(x.size())) {
       const bool keep = draw() >= ratio;
       y[k] = keep ? T(x[k] / (1 - ratio)) : T(0);
       if (mask) mask[k] = keep;

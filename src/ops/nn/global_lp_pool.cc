@@ -2,8 +2,8 @@
 // GlobalLpPool: the p-norm of each channel's plane.
 #include <cmath>
 
-#include "graph/lift.h"
 #include "ops/common/global_pool.h"
+#include "ops/common/legacy.h"
 
 namespace sx::ops::global_lp_pool {
 
@@ -11,17 +11,9 @@ static Status eval(Eval& e) {
   const double p = double(e.integer("p"));
   return eval_global_pool(e, [=](auto x) {
     double sum = 0;
-    for (double v : x) sum += std::pow(std::fabs(v), p);
+    for (double v : stoppable(x)) sum += std::pow(std::fabs(v), p);
     return std::pow(sum, 1 / p);
   });
-}
-
-// p was a real number.
-static Status lift_from_1(Lift& l) {
-  const float p = l.attrs().floating("p", 2);
-  if (p != std::floor(p)) return l.fail("p is {}: only whole numbers are known to newer versions", p);
-  l.attrs().set("p", int64_t(p));
-  return {};
 }
 
 extern const Op op = {
@@ -34,7 +26,7 @@ extern const Op op = {
     .eval = eval,
     .history = {{.since = 22},
                 {.since = 2, .types = {{"T", kOldFloats}}},
-                {.since = 1, .attrs = {{attr_float("p", 2)}}, .lift = lift_from_1}},
+                {.since = 1, .attrs = {{attr_float("p", 2)}}, .lift = lift_real_p}},
 };
 
 }  // namespace sx::ops::global_lp_pool

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hardmax: 1 at the first largest element along one axis, 0 elsewhere.
-#include <algorithm>
-
 #include "ops/common/softmax.h"
 
 namespace sx::ops::hardmax {
 
 static Status eval(Eval& e) {
   return eval_softmax(e, [](auto x, auto y) {
-    const auto top = std::max_element(x.begin(), x.end());
-    for (auto& v : y) v = 0;
-    if (top != x.end()) y[size_t(top - x.begin())] = 1;
+    size_t top = 0;
+    for (size_t k : turns(x.size())) {
+      // NaN is the largest, as in ArgMax.
+      if (x[top] < x[k] || (x[k] != x[k] && x[top] == x[top])) top = k;
+    }
+    for (auto& v : stoppable(y)) v = 0;
+    if (!y.empty()) y[top] = 1;
   });
 }
 

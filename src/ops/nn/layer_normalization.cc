@@ -37,15 +37,15 @@ static Status eval(Eval& e) {
     const Reader<T> from(x), scale(e.in(1)), bias(e.has(2) ? e.in(2) : Tensor());
     const Spread scale_at(e.in(1).dims(), x.dims()), bias_at(e.has(2) ? e.in(2).dims() : Dims(), x.dims());
     Writer<T> y(e.out(0));
-    std::vector<T> means(size_t(rows), 0), inverses(size_t(rows), 0);
-    for (int64_t r = 0; r < rows; ++r) {
+    Workspace<T> means(static_cast<size_t>(rows)), inverses(static_cast<size_t>(rows));
+    for (int64_t r : turns(rows, size_t(n))) {
       const auto row = from.part(size_t(r * n), size_t(n));
       double mean = 0, variance = 0;
-      for (T v : row) mean += v;
+      for (T v : stoppable(row)) mean += v;
       mean /= double(n);
-      for (T v : row) variance += (v - mean) * (v - mean);
+      for (T v : stoppable(row)) variance += (v - mean) * (v - mean);
       const double inverse = 1 / std::sqrt(variance / double(n) + epsilon);
-      for (int64_t k = 0; k < n; ++k) {
+      for (int64_t k : turns(n)) {
         const int64_t at = r * n + k;
         const T normal = T((row[size_t(k)] - mean) * inverse) * scale[size_t(scale_at.at(at))];
         y[size_t(at)] = e.has(2) ? normal + bias[size_t(bias_at.at(at))] : normal;

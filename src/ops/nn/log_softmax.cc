@@ -9,9 +9,9 @@ namespace sx::ops::log_softmax {
 static Status eval(Eval& e) {
   return eval_softmax(e, [](auto x, auto y) {
     const auto top = max_of(x);
-    for (size_t k = 0; k < x.size(); ++k) y[k] = std::exp(x[k] - top);
+    for (size_t k : turns(x.size())) y[k] = std::exp(x[k] - top);
     const auto log_sum = std::log(sum_of(y));
-    for (size_t k = 0; k < x.size(); ++k) y[k] = x[k] - top - log_sum;
+    for (size_t k : turns(x.size())) y[k] = x[k] - top - log_sum;
   });
 }
 

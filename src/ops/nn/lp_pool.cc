@@ -2,9 +2,10 @@
 // LpPool: the p-norm of each window.
 #include <cmath>
 
-#include "base/task.h"
+#include "base/workspace.h"
 #include "graph/lift.h"
 #include "graph/op.h"
+#include "ops/common/legacy.h"
 #include "ops/common/window.h"
 #include "ops/engine/codec.h"
 
@@ -23,13 +24,14 @@ static Status eval(Eval& e) {
     const Reader<T> from(x);
     Writer<T> y(e.out(0));
     Dims at(out.size(), 0);
+    Workspace<int64_t> taps;
     StopCheck<> stop;
     for (int64_t place = 0; place < places && !stop(); ++place, next_index(out, at)) {
-      std::vector<int64_t> taps;
-      for_each_tap(w, in, at, [&](int64_t offset, int64_t) { taps.push_back(offset); });
+      find_taps(w, in, at, taps);
       for (int64_t p = 0; p < planes && !stop(taps.size() + 1); ++p) {
         double sum = 0;
-        for (int64_t t : taps) sum += std::pow(std::fabs(double(from[size_t(p * plane + t)])), power);
+        for (int64_t t : stoppable(taps))
+          sum += std::pow(std::fabs(double(from[size_t(p * plane + t)])), power);
         y[size_t(p * places + place)] = T(std::pow(sum, 1 / power));
       }
     }
@@ -39,9 +41,7 @@ static Status eval(Eval& e) {
 
 // p was a real number, and the kernel could be left out.
 static Status lift_from_1(Lift& l) {
-  const float p = l.attrs().floating("p", 2);
-  if (p != std::floor(p)) return l.fail("p is {}: only whole numbers are known to newer versions", p);
-  l.attrs().set("p", int64_t(p));
+  SX_TRY(lift_real_p(l));
   if (l.attrs().has("kernel_shape")) return {};
   return l.fail("kernel_shape is missing");
 }

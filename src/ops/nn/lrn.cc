@@ -26,14 +26,13 @@ static Status eval(Eval& e) {
     using T = decltype(zero);
     const Reader<T> from(x);
     Writer<T> y(e.out(0));
-    StopCheck<256> stop;
-    for (int64_t k = 0; k < batch * channels * plane && !stop(); ++k) {
+    for (int64_t k : turns(batch * channels * plane, size_t(std::min(size, channels)))) {
       const int64_t c = k / plane % channels;
       const int64_t first = std::max<int64_t>(0, c - (size - 1) / 2),
                     last = std::min(channels - 1, c + size / 2);
       double squares = 0;
-      for (int64_t j = first; j <= last; ++j) {
-        const double v = from[size_t(k + (j - c) * plane)];
+      for (int64_t j : turns(last - first + 1)) {
+        const double v = from[size_t(k + (first + j - c) * plane)];
         squares += v * v;
       }
       y[size_t(k)] = T(from[size_t(k)] / std::pow(bias + factor * squares, beta));

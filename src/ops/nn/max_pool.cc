@@ -2,8 +2,9 @@
 // MaxPool: the largest element of each window, and where it stood.
 #include <limits>
 
-#include "base/task.h"
+#include "base/workspace.h"
 #include "graph/op.h"
+#include "ops/common/reduce.h"
 #include "ops/common/window.h"
 #include "ops/engine/codec.h"
 
@@ -31,22 +32,27 @@ static Status eval(Eval& e) {
   int64_t* indices = e.wanted(1) ? e.out(1).mutable_as<int64_t>().data() : nullptr;
   return with_class<kRealClasses>(e, x.type(), [&](auto zero) -> Status {
     using T = decltype(zero);
-    constexpr T kNothing = std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity() : T(0);
+    // Of padding alone: below everything else.
+    const T nothing =
+        std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity() : T(integer_lowest(x.type()));
     const Reader<T> from(x);
     Writer<T> y(e.out(0));
     Dims at(out.size(), 0);
+    Workspace<int64_t> taps;
     StopCheck<> stop;
     for (int64_t place = 0; place < places && !stop(); ++place, next_index(out, at)) {
-      std::vector<int64_t> taps;
-      for_each_tap(w, in, at, [&](int64_t offset, int64_t) { taps.push_back(offset); });
+      find_taps(w, in, at, taps);
       for (int64_t p = 0; p < planes && !stop(taps.size() + 1); ++p) {
         const T* v = from.data() + p * plane;
         int64_t best = taps.empty() ? -1 : taps[0];
-        for (int64_t t : taps) {
+        for (int64_t t : stoppable(taps)) {
           if (v[t] > v[best] || (v[t] != v[t] && v[best] == v[best])) best = t;
         }
-        y[size_t(p * places + place)] = best < 0 ? kNothing : v[best];
-        if (indices) indices[p * places + place] = p * plane + (columns ? column_major(best, in) : best);
+        y[size_t(p * places + place)] = best < 0 ? nothing : v[best];
+        if (!indices) continue;
+        // Nothing stands at -1: the window is padding alone.
+        if (best >= 0) best = p * plane + (columns ? column_major(best, in) : best);
+        indices[p * places + place] = best;
       }
     }
     return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // QLinearConv: the convolution of quantised tensors, quantised again; weights may have a scale a feature.
-#include "base/task.h"
+#include "base/workspace.h"
 #include "graph/op.h"
 #include "ops/common/conv.h"
 #include "ops/common/quant.h"
@@ -22,7 +22,7 @@ static Status eval(Eval& e) {
   }
   SX_ASSIGN(const auto x, centred(e.in(kX), &e.in(kXZero), 0));
   SX_ASSIGN(const auto w, centred(e.in(kW), &e.in(kWZero), 0));
-  std::vector<int32_t> sums(size_t(e.out(0).count()));
+  Workspace<int32_t> sums(size_t(e.out(0).count()));
   convolve(c, x.data(), w.data(), sums.data());
   const Reader<double> scales(e.in(kWScale)), bias(e.has(kBias) ? e.in(kBias) : Tensor());
   const double scale = number_at<double>(e.in(kXScale)) / number_at<double>(e.in(kYScale));

@@ -29,12 +29,12 @@ static Status eval(Eval& e) {
     const Reader<T> from(x), scale(e.in(1));
     const Spread scale_at(e.in(1).dims(), x.dims());
     Writer<T> y(e.out(0));
-    for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t r : turns(rows, size_t(n))) {
       const auto row = from.part(size_t(r * n), size_t(n));
       double squares = 0;
-      for (T v : row) squares += double(v) * v;
+      for (T v : stoppable(row)) squares += double(v) * v;
       const double rms = std::sqrt(squares / double(n) + epsilon);
-      for (int64_t k = 0; k < n; ++k) {
+      for (int64_t k : turns(n)) {
         y[size_t(r * n + k)] = T(row[size_t(k)] / rms) * scale[size_t(scale_at.at(r * n + k))];
       }
     }

@@ -61,23 +61,19 @@ static Status eval(Eval& e) {
   int64_t turned = e.integer("rotary_embedding_dim");
   if (turned == 0) turned = x.size;
   const int64_t half = turned / 2;
-  std::vector<int64_t> positions;
-  if (e.has(3)) {
-    SX_ASSIGN(positions, e.ints_of(3));
-  }
+  const Reader<int64_t> positions(e.has(3) ? e.in(3) : Tensor());
   const int64_t rows = e.in(1).count() / std::max<int64_t>(half, 1);
   return with_class<kFloatClasses>(e, e.in(0).type(), [&](auto zero) -> Status {
     using T = decltype(zero);
     const Reader<T> from(e.in(0)), cosines(e.in(1)), sines(e.in(2));
     Writer<T> y(e.out(0));
-    std::copy(from.begin(), from.end(), y.begin());
-    StopCheck<64> stop;
-    for (int64_t k = 0; k < x.batch * x.heads * x.length && !stop(); ++k) {
+    copy_numbers(from.data(), from.size(), y.data());
+    for (int64_t k : turns(x.batch * x.heads * x.length, size_t(half))) {
       const int64_t b = k / (x.heads * x.length), h = k / x.length % x.heads, s = k % x.length;
-      const int64_t row = positions.empty() ? b * x.length + s : positions[size_t(b * x.length + s)];
+      const int64_t row = positions.size() == 0 ? b * x.length + s : positions[size_t(b * x.length + s)];
       if (row < 0 || row >= rows) return e.fail("position {} is outside the cache of {}", row, rows);
       const size_t first = size_t(x.at(b, h, s));
-      for (int64_t j = 0; j < half; ++j) {
+      for (int64_t j : turns(half)) {
         const size_t p = first + size_t(interleaved ? 2 * j : j),
                      q = first + size_t(interleaved ? 2 * j + 1 : j + half);
         const T c = cosines[size_t(row * half + j)], n = sines[size_t(row * half + j)];

@@ -9,9 +9,9 @@ namespace sx::ops::softmax {
 static Status eval(Eval& e) {
   return eval_softmax(e, [](auto x, auto y) {
     const auto top = max_of(x);
-    for (size_t k = 0; k < x.size(); ++k) y[k] = std::exp(x[k] - top);
+    for (size_t k : turns(x.size())) y[k] = std::exp(x[k] - top);
     const auto sum = sum_of(y);
-    for (auto& v : y) v /= sum;
+    for (auto& v : stoppable(y)) v /= sum;
   });
 }
 

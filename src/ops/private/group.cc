@@ -3,7 +3,7 @@
 // `anchor` says which of the body's nodes the others are fused around.
 #include "graph/eval.h"
 #include "graph/infer.h"
-#include "graph/op.h"
+#include "ops/private/any_type.h"
 
 namespace sx::ops::group {
 
@@ -27,18 +27,12 @@ static Status eval(Eval& e) {
   return {};
 }
 
-static TypeSet anything() {
-  TypeSet s(kAll28);
-  s.sequence = s.optional = s.optional_sequence = kAll28;
-  return s;
-}
-
 extern const Op op = {
     .name = "Group",
     .domain = "sx",
     .in = {{"inputs", "V", kVariadic | kHeterogeneous, 0}},
     .out = {{"outputs", "V", kVariadic | kHeterogeneous}},
-    .types = {{"V", anything()}},
+    .types = {{"V", any_type()}},
     .attrs = {required_attr("body", AttrKind::graph), attr_int("anchor", 0)},
     .infer = infer,
     .eval = eval,

@@ -9,7 +9,7 @@ static Status eval(Eval& e) {
   Dice dice(e);
   const Reader<double> p(e.in(0));
   Writer<double> y(e.out(0));
-  for (size_t k = 0; k < p.size(); ++k) y[k] = dice.uniform() < p[k] ? 1 : 0;
+  for (size_t k : turns(p.size())) y[k] = dice.uniform() < p[k] ? 1 : 0;
   return {};
 }
 

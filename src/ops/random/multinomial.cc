@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/task.h"
+#include "base/workspace.h"
 #include "ops/common/checks.h"
 #include "ops/engine/codec.h"
 #include "ops/random/dice.h"
@@ -27,12 +27,12 @@ static Status eval(Eval& e) {
   Dice dice(e);
   const Reader<double> in(x);
   Writer<int64_t> y(e.out(0));
-  std::vector<double> sums(classes);
+  Workspace<double> sums(classes);
   StopCheck<> stop;
-  for (size_t r = 0; r < rows && !stop(); ++r) {
-    const double top = *std::max_element(in.data() + r * classes, in.data() + (r + 1) * classes);
-    double sum = 0;
-    for (size_t c = 0; c < classes; ++c) sums[c] = sum += std::exp(in[r * classes + c] - top);
+  for (size_t r = 0; r < rows && !stop(classes); ++r) {
+    double top = in[r * classes], sum = 0;
+    for (double v : stoppable(in.part(r * classes, classes))) top = std::max(top, v);
+    for (size_t c : turns(classes)) sums[c] = sum += std::exp(in[r * classes + c] - top);
     for (size_t k = 0; k < draws && !stop(); ++k) {
       const auto at = std::upper_bound(sums.begin(), sums.end() - 1, dice.uniform() * sum);
       y[r * draws + k] = at - sums.begin();

@@ -9,7 +9,7 @@ static Status eval(Eval& e) {
   return eval_reduce(e, [](auto x) {
     using T = std::remove_const_t<typename decltype(x)::element_type>;
     Wide<T> sum = 0;
-    for (Wide<T> v : x) sum = wrap_add(sum, v < 0 ? wrap_sub(Wide<T>(0), v) : v);
+    for (Wide<T> v : stoppable(x)) sum = wrap_add(sum, v < 0 ? wrap_sub(Wide<T>(0), v) : v);
     return T(sum);
   });
 }

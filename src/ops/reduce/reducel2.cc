@@ -10,10 +10,10 @@ namespace sx::ops::reducel2 {
 // Scaled by the largest element where squares would overflow or vanish.
 static double length_of(std::span<const double> x) {
   double sum = 0, top = 0;
-  for (double v : x) sum += v * v, top = std::fmax(top, std::fabs(v));
+  for (double v : stoppable(x)) sum += v * v, top = std::fmax(top, std::fabs(v));
   if (std::isnormal(sum) || !std::isnormal(top)) return std::sqrt(sum);
   sum = 0;
-  for (double v : x) sum += (v / top) * (v / top);
+  for (double v : stoppable(x)) sum += (v / top) * (v / top);
   return top * std::sqrt(sum);
 }
 
@@ -22,7 +22,7 @@ static Status eval(Eval& e) {
     using T = std::remove_const_t<typename decltype(x)::element_type>;
     if constexpr (std::is_same_v<T, double>) return length_of(x);
     Wide<T> sum = 0;
-    for (Wide<T> v : x) sum = wrap_add(sum, wrap_mul(v, v));
+    for (Wide<T> v : stoppable(x)) sum = wrap_add(sum, wrap_mul(v, v));
     return T(std::sqrt(double(sum)));
   });
 }

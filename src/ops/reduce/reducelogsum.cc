@@ -10,7 +10,7 @@ static Status eval(Eval& e) {
   return eval_reduce<kFloatClasses>(e, [](auto x) {
     using T = std::remove_const_t<typename decltype(x)::element_type>;
     double sum = 0;
-    for (double v : x) sum += v;
+    for (double v : stoppable(x)) sum += v;
     return T(std::log(sum));
   });
 }

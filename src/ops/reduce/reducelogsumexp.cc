@@ -12,7 +12,7 @@ static Status eval(Eval& e) {
     const T top = max_of(x);
     if (std::isinf(top)) return top;  // of nothing: minus infinity
     Wide<T> sum = 0;
-    for (T v : x) sum += std::exp(v - top);
+    for (T v : stoppable(x)) sum += std::exp(v - top);
     return T(top + std::log(sum));
   });
 }

@@ -9,7 +9,7 @@ static Status eval(Eval& e) {
     using T = std::remove_const_t<typename decltype(x)::element_type>;
     if constexpr (std::is_same_v<T, float>) {  // a sum past its range may have a mean within it
       double sum = 0;
-      for (float v : x) sum += v;
+      for (float v : stoppable(x)) sum += v;
       return T(sum / double(x.size()));
     } else {
       const T sum = sum_of(x);

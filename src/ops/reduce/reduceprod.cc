@@ -28,7 +28,7 @@ static Status eval(Eval& e) {
   return eval_reduce(e, [](auto x) {
     using T = std::remove_const_t<typename decltype(x)::element_type>;
     T product = 1;
-    for (T v : x) product = wrap_mul(product, v);
+    for (T v : stoppable(x)) product = wrap_mul(product, v);
     return product;
   });
 }

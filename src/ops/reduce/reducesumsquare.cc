@@ -9,7 +9,7 @@ static Status eval(Eval& e) {
   return eval_reduce(e, [](auto x) {
     using T = std::remove_const_t<typename decltype(x)::element_type>;
     Wide<T> sum = 0;
-    for (Wide<T> v : x) sum = wrap_add(sum, wrap_mul(v, v));
+    for (Wide<T> v : stoppable(x)) sum = wrap_add(sum, wrap_mul(v, v));
     return T(sum);
   });
 }

@@ -22,7 +22,7 @@ static void step(const Recurrent& r, bool linear_before_reset, const Cell<T>& ce
     }
   } else {
     for (size_t k = 0; k < n; ++k) scaled[k] = reset[k] * cell.h[k];
-    for (size_t k = 0; k < n; ++k) {
+    for (size_t k : turns(n, n)) {
       const T* row = cell.r + (2 * n + k) * n;
       T sum = 0;
       for (size_t j = 0; j < n; ++j) sum += row[j] * scaled[j];

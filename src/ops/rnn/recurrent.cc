@@ -105,25 +105,29 @@ Result<Recurrent> Recurrent::of(const Eval& e, int64_t gates, std::span<const st
     return e.fail("{} steps of {} sequences with {} gate rows are too many", r.steps, r.batch, rows);
   }
   SX_ASSIGN(r.functions, read_activations(e, defaults, size_t(d)));
-  r.lengths.assign(size_t(r.batch), r.steps);
-  if (e.has(4)) {
-    SX_ASSIGN(r.lengths, e.ints_of(4));
-  }
-  for (int64_t n : r.lengths) {
+  const Reader<int64_t> lengths(e.has(4) ? e.in(4) : Tensor());
+  SX_TRY(check_stop());
+  r.lengths.resize(size_t(r.batch));
+  for (size_t b : turns(r.lengths.size())) {
+    const int64_t n = r.lengths[b] = e.has(4) ? lengths[b] : r.steps;
     if (n < 0 || n > r.steps) return e.fail("a sequence length is {}, X has {} steps", n, r.steps);
   }
+  SX_TRY(check_stop());
   return r;
 }
 
 namespace {
 
 template <class T>
-std::vector<T> initial_state(const Eval& e, const Recurrent& r, size_t input) {
-  std::vector<T> state(size_t(r.directions * r.batch * r.hidden), T(0));
-  if (!e.has(input)) return state;
+Workspace<T> initial_state(const Eval& e, const Recurrent& r, size_t input) {
+  Workspace<T> state(size_t(r.directions * r.batch * r.hidden));
+  if (!e.has(input)) {
+    for (T& v : stoppable(state)) v = 0;
+    return state;
+  }
   const Reader<T> given(e.in(input));
   for (int64_t d = 0; d < r.directions; ++d) {
-    for (int64_t b = 0; b < r.batch; ++b) {
+    for (int64_t b : turns(r.batch, size_t(r.hidden))) {
       std::copy_n(given.data() + r.state_at(d, b), r.hidden, state.data() + (d * r.batch + b) * r.hidden);
     }
   }
@@ -131,11 +135,11 @@ std::vector<T> initial_state(const Eval& e, const Recurrent& r, size_t input) {
 }
 
 template <class T>
-void store_state(Eval& e, const Recurrent& r, size_t output, const std::vector<T>& state) {
+void store_state(Eval& e, const Recurrent& r, size_t output, const Workspace<T>& state) {
   if (!e.wanted(output)) return;
   Writer<T> y(e.out(output));
   for (int64_t d = 0; d < r.directions; ++d) {
-    for (int64_t b = 0; b < r.batch; ++b) {
+    for (int64_t b : turns(r.batch, size_t(r.hidden))) {
       T* to = y.data() + r.state_at(d, b);
       if (r.lengths[size_t(b)] == 0) {
         std::fill_n(to, r.hidden, T(0));
@@ -165,9 +169,9 @@ void walk_direction(const Recurrent& r, int64_t d, Cell<T> cell, const T* x, con
   recur.c = hr.data(), recur.c_row = rows;
   StopCheck<> stop;
   for (int64_t turn = 0; turn < r.steps; ++turn) {
-    if (stop(size_t(r.batch * rows))) return;
+    if (stop(size_t(r.batch * rows) + 1)) return;
     contract(recur);
-    for (int64_t b = 0; b < r.batch; ++b) {
+    for (int64_t b : turns(r.batch, size_t(rows))) {
       const int64_t length = r.lengths[size_t(b)];
       if (turn >= length) continue;
       const int64_t t = r.backward(d) ? length - 1 - turn : turn;
@@ -196,8 +200,9 @@ Status walk(Eval& e, const Recurrent& r, bool has_cell, FunctionRef<void(const C
     const Reader<T> p(e.in(7));
     peephole.assign(p.begin(), p.end());
   }
-  std::vector<T> h = initial_state<T>(e, r, 5), c = initial_state<T>(e, r, has_cell ? 6 : SIZE_MAX);
-  Workspace<T> y(e.wanted(0) ? size_t(r.steps * r.directions * r.batch * r.hidden) : 0, T(0));
+  Workspace<T> h = initial_state<T>(e, r, 5), c = initial_state<T>(e, r, has_cell ? 6 : SIZE_MAX);
+  Workspace<T> y(e.wanted(0) ? size_t(r.steps * r.directions * r.batch * r.hidden) : 0);
+  for (T& v : stoppable(y)) v = 0;
   for (int64_t d = 0; d < r.directions; ++d) {
     Cell<T> cell;
     cell.r = recurrence.data() + d * rows * r.hidden;
@@ -212,7 +217,7 @@ Status walk(Eval& e, const Recurrent& r, bool has_cell, FunctionRef<void(const C
   }
   if (e.wanted(0)) {
     Writer<T> out(e.out(0));
-    std::copy(y.begin(), y.end(), out.begin());
+    copy_numbers(y.data(), y.size(), out.data());
   }
   store_state(e, r, 1, h);
   if (has_cell) store_state(e, r, 2, c);

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/workspace.h"
 #include "graph/infer.h"
 #include "graph/lift.h"
 #include "graph/op.h"
@@ -38,7 +39,7 @@ struct Recurrent {
   bool backward_first = false;        // direction "reverse"
   float clip = 0;                     // 0: none
   std::vector<Activation> functions;  // for each direction as many as the defaults
-  std::vector<int64_t> lengths;       // of each sequence in the batch
+  Workspace<int64_t> lengths;         // of each sequence in the batch
 
   // Sizes and attributes of the node, with its inputs checked. `defaults` names the activations of one
   // direction.

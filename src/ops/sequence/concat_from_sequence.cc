@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ConcatFromSequence: the tensors of a sequence joined along an axis, which may be a new one.
+#include "base/task.h"
 #include "ops/engine/move.h"
 #include "ops/sequence/sequences.h"
 
@@ -28,7 +29,9 @@ static Status eval(Eval& e) {
   SX_ASSIGN(const size_t axis, e.axis(e.integer("axis"), first.rank() + (fresh_axis ? 1 : 0)));
   std::vector<Tensor> parts;
   Dims dims;
+  StopCheck<16 * 1024> stop;
   for (const Value& item : s->items) {
+    if (stop()) return check_stop();
     Dims own = item.tensor.dims();
     if (own.size() != first.rank())
       return e.fail("element {} has rank {}, element 0 has {}", parts.size(), own.size(), first.rank());
@@ -53,8 +56,9 @@ static Status eval(Eval& e) {
                 all = product(std::span(dims.begin() + axis, dims.size() - axis));
   int64_t at = 0;
   for (const Tensor& part : parts) {
+    if (stop(size_t(outer) + size_t(part.count()))) return check_stop();
     const int64_t run = product(std::span(part.dims().begin() + axis, dims.size() - axis));
-    for (int64_t o = 0; o < outer; ++o) move_run(part, o * run, e.out(0), o * all + at, run);
+    for (int64_t o : turns(outer, size_t(run))) move_run(part, o * run, e.out(0), o * all + at, run);
     at += run;
   }
   return {};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SequenceErase: the sequence without one element, the last by default.
+#include "base/task.h"
 #include "ops/sequence/sequences.h"
 
 namespace sx::ops::sequence_erase {
@@ -10,7 +11,7 @@ static Status eval(Eval& e) {
   SX_ASSIGN(const size_t at, position(e, 1, s->items.size(), false, s->items.size() - 1));
   std::vector<Value> items;
   items.reserve(s->items.size() - 1);
-  for (size_t k = 0; k < s->items.size(); ++k) {
+  for (size_t k : turns(s->items.size())) {
     if (k != at) items.push_back(s->items[k]);
   }
   e.set(0, Value::of_sequence(std::move(items)));

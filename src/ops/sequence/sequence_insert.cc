@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SequenceInsert: the sequence with a tensor put in before a position, at the end by default. Only handles
 // are copied, so a sequence that grows in a loop shares its tensors.
+#include "base/task.h"
 #include "ops/sequence/sequences.h"
 
 namespace sx::ops::sequence_insert {
@@ -23,9 +24,12 @@ static Status eval(Eval& e) {
   SX_ASSIGN(const size_t at, position(e, 2, old.size(), true, old.size()));
   std::vector<Value> items;
   items.reserve(old.size() + 1);
-  items.insert(items.end(), old.begin(), old.begin() + ptrdiff_t(at));
-  items.push_back(e.value(1));
-  items.insert(items.end(), old.begin() + ptrdiff_t(at), old.end());
+  for (size_t k : turns(old.size() + 1)) {
+    if (k == at)
+      items.push_back(e.value(1));
+    else
+      items.push_back(old[k < at ? k : k - 1]);
+  }
   e.set(0, Value::of_sequence(std::move(items)));
   return {};
 }

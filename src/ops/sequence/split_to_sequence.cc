@@ -3,7 +3,8 @@
 // last may be smaller), or, without `split`, one by one.
 #include <algorithm>
 
-#include "base/task.h"
+#include "base/workspace.h"
+#include "ops/engine/codec.h"
 #include "ops/engine/move.h"
 #include "ops/sequence/sequences.h"
 
@@ -42,23 +43,21 @@ static Result<int64_t> count(const Eval& e, int64_t size) {
 }
 
 // The sizes of the pieces.
-static Result<std::vector<int64_t>> pieces(const Eval& e, int64_t size, int64_t parts) {
-  if (!e.has(1)) return std::vector<int64_t>(size_t(size), 1);
-  SX_ASSIGN(std::vector<int64_t> split, e.ints_of(1));
-  if (e.in(1).rank() == 0) {
-    std::vector<int64_t> sizes;
-    sizes.reserve(size_t(parts));
-    for (int64_t at = 0; at < size; at += sizes.back()) sizes.push_back(std::min(split[0], size - at));
-    return sizes;
-  }
+static Result<Workspace<int64_t>> pieces(const Eval& e, int64_t size, int64_t parts) {
+  Workspace<int64_t> sizes(static_cast<size_t>(parts));
+  const Reader<int64_t> split(e.has(1) ? e.in(1) : Tensor());
+  SX_TRY(check_stop());
+  const bool listed = e.has(1) && e.in(1).rank() != 0;
   int64_t sum = 0;
-  for (int64_t s : split) {
+  for (size_t k : turns(sizes.size())) {
+    const int64_t s = sizes[k] = listed ? split[k] : std::min(e.has(1) ? split[0] : 1, size - sum);
     if (s < 0) return e.fail("split has a negative size {}", s);
     if (s > size - sum) return e.fail("split adds up to more than the {} of the axis", size);
     sum += s;
   }
+  SX_TRY(check_stop());
   if (sum != size) return e.fail("split adds up to {}, the axis has {}", sum, size);
-  return split;
+  return sizes;
 }
 
 static Status eval(Eval& e) {
@@ -66,18 +65,21 @@ static Status eval(Eval& e) {
   SX_ASSIGN(const size_t axis, e.axis(e.integer("axis"), x.rank()));
   const int64_t size = x.dims()[axis];
   SX_ASSIGN(const int64_t parts, count(e, size));
-  SX_ASSIGN(const MemoryCharge list, charge_memory(size_t(parts) * (sizeof(Value) + sizeof(int64_t))));
-  SX_ASSIGN(const std::vector<int64_t> sizes, pieces(e, size, parts));
+  SX_ASSIGN(const MemoryCharge list, charge_memory(size_t(parts) * sizeof(Value)));
+  SX_ASSIGN(const Workspace<int64_t> sizes, pieces(e, size, parts));
   const int64_t outer = product(std::span(x.dims().begin(), axis));
   const int64_t inner = product(std::span(x.dims().begin() + axis + 1, x.rank() - axis - 1));
   std::vector<Value> items;
   items.reserve(size_t(parts));
   int64_t at = 0;
+  StopCheck<16 * 1024> stop;
   for (int64_t s : sizes) {
+    if (stop(size_t(outer) + size_t(outer * s * inner))) return {};
     Dims dims = x.dims();
     dims[axis] = s;
     SX_ASSIGN(Tensor part, Tensor::allocate(x.type(), dims));
-    for (int64_t o = 0; o < outer; ++o) move_run(x, (o * size + at) * inner, part, o * s * inner, s * inner);
+    for (int64_t o : turns(outer, size_t(s * inner)))
+      move_run(x, (o * size + at) * inner, part, o * s * inner, s * inner);
     if (!e.has(1) && !e.integer("keepdims")) {
       dims.erase(axis);
       SX_ASSIGN(part, part.reshaped(dims));

@@ -48,13 +48,14 @@ struct Line {
 };
 
 static void read_line(const Line& l, const double* x, int64_t stride, Workspace<std::complex<double>>& line) {
-  std::fill(line.begin(), line.end(), std::complex<double>());
-  for (int64_t k = 0; k < std::min(l.have, l.n); ++k) {
+  const int64_t given = std::min(l.have, l.n), half = l.n / 2 + 1;
+  for (int64_t k : turns(given)) {
     const double* p = x + k * stride * l.parts;
     line[size_t(k)] = {p[0], l.parts == 2 ? p[1] : 0};
   }
+  for (int64_t k : turns(l.n - given)) line[size_t(given + k)] = 0;
   if (!l.mirrored) return;
-  for (int64_t k = l.n / 2 + 1; k < l.n; ++k) line[size_t(k)] = std::conj(line[size_t(l.n - k)]);
+  for (int64_t k : turns(l.n - half)) line[size_t(half + k)] = std::conj(line[size_t(l.n - half - k)]);
 }
 
 static Status eval(Eval& e) {
@@ -83,13 +84,13 @@ static Status eval(Eval& e) {
   const Fourier transform(size_t(l.n), inverse);
   const Reader<double> in(x);
   Writer<double> y(e.out(0));
-  Workspace<std::complex<double>> line(size_t(l.n), std::complex<double>());
+  Workspace<std::complex<double>> line(static_cast<size_t>(l.n));
   StopCheck<65536> stop;
   for (int64_t o = 0; o < outer && !stop(); ++o) {
     for (int64_t k = 0; k < inner && !stop(size_t(l.n)); ++k) {
       read_line(l, in.data() + (o * l.have * inner + k) * l.parts, inner, line);
       transform(line);
-      for (int64_t f = 0; f < l.out; ++f) {
+      for (int64_t f : turns(l.out)) {
         double* to = y.data() + ((o * l.out + f) * inner + k) * l.out_parts;
         to[0] = line[size_t(f)].real();
         if (l.out_parts == 2) to[1] = line[size_t(f)].imag();

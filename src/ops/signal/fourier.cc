@@ -29,9 +29,9 @@ void Fourier::operator()(Workspace<Complex>& line) const {
       to ^= bit;
       if (k < to) std::swap(line[k], line[to]);
     }
-    for (size_t half = 1; half < n_; half *= 2) {
+    for (size_t half = 1; half < n_ && !stop(); half *= 2) {
       const size_t step = n_ / (2 * half);
-      for (size_t start = 0; start < n_; start += 2 * half) {
+      for (size_t start = 0; start < n_ && !stop(); start += 2 * half) {
         for (size_t k = 0; k < half && !stop(); ++k) {
           const Complex a = line[start + k], b = line[start + half + k] * roots_[k * step];
           line[start + k] = a + b;
@@ -40,15 +40,17 @@ void Fourier::operator()(Workspace<Complex>& line) const {
       }
     }
   } else {
-    Workspace<Complex> sums(n_, Complex());
-    for (size_t k = 0; k < n_; ++k) {
+    Workspace<Complex> sums(n_);
+    for (size_t k = 0; k < n_ && !stop(); ++k) {
+      Complex sum = 0;
       for (size_t j = 0, at = 0; j < n_ && !stop(); ++j, at = at + k >= n_ ? at + k - n_ : at + k)
-        sums[k] += line[j] * roots_[at];
+        sum += line[j] * roots_[at];
+      sums[k] = sum;
     }
     line = std::move(sums);
   }
   if (inverse_) {
-    for (Complex& v : line) v /= double(n_);
+    for (Complex& v : stoppable(line)) v /= double(n_);
   }
 }
 

@@ -32,23 +32,26 @@ static Status eval(Eval& e) {
   if (bands < 1 || length < 1 || rate < 1)
     return e.fail("{} bands of {} at {} Hz cannot be", bands, length, rate);
   const double step = (high - low) / double(bands + 2);
-  std::vector<int64_t> edges;
-  for (int64_t k = 0; k < bands + 2; ++k) {
+  Workspace<int64_t> edges(size_t(bands + 2));
+  for (size_t k : turns(edges.size())) {
     const double at = std::floor(double(length + 1) * to_hertz(double(k) * step + low) / double(rate));
     if (!(at >= 0 && at < 1e9)) return e.fail("the edges do not lie in the spectrum");
-    edges.push_back(int64_t(at));
+    edges[k] = int64_t(at);
   }
+  SX_TRY(check_stop());
   Writer<double> y(e.out(0));
   y.fill(0);
   auto put = [&](int64_t bin, int64_t band, double v) {
     if (bin < bins) y[size_t(bin * bands + band)] = v;
   };
-  for (int64_t b = 0; b < bands; ++b) {
+  StopCheck<> stop;
+  for (int64_t b = 0; b < bands && !stop(); ++b) {
     const int64_t from = edges[size_t(b)], top = edges[size_t(b) + 1], to = edges[size_t(b) + 2];
     if (from == top) put(top, b, 1);
-    for (int64_t k = from; k <= top && from != top && k < bins; ++k)
+    for (int64_t k = from; k <= top && from != top && k < bins && !stop(); ++k)
       put(k, b, double(k - from) / double(top - from));
-    for (int64_t k = top; k < std::min(to, bins); ++k) put(k, b, double(to - k) / double(to - top));
+    for (int64_t k = top; k < std::min(to, bins) && !stop(); ++k)
+      put(k, b, double(to - k) / double(to - top));
   }
   return {};
 }

@@ -41,13 +41,9 @@ static Status eval(Eval& e) {
   if (step < 1 || n < 1 || n > length || (parts != 1 && parts != 2)) {
     return e.fail("frames of {} every {} do not fit a signal of {} with {} parts", n, step, length, parts);
   }
-  std::vector<double> window(size_t(n), 1);
-  if (e.has(2)) {
-    const Reader<double> given(e.in(2));
-    if (int64_t(given.size()) != n)
-      return e.fail("the window has {} elements, frames have {}", given.size(), n);
-    window.assign(given.begin(), given.end());
-  }
+  const Reader<double> window(e.has(2) ? e.in(2) : Tensor());
+  if (e.has(2) && int64_t(window.size()) != n)
+    return e.fail("the window has {} elements, frames have {}", window.size(), n);
   const int64_t frames = (length - n) / step + 1, bins = e.integer("onesided") ? n / 2 + 1 : n;
   SX_TRY(e.allocate(0, x.type(), {batch, frames, bins, 2}));
   const Fourier transform(size_t(n), false);
@@ -57,13 +53,14 @@ static Status eval(Eval& e) {
   StopCheck<65536> stop;
   for (int64_t b = 0; b < batch && !stop(); ++b) {
     for (int64_t f = 0; f < frames && !stop(size_t(n)); ++f) {
-      for (int64_t k = 0; k < n; ++k) {
+      for (int64_t k : turns(n)) {
         const double* p = in.data() + (b * length + f * step + k) * parts;
-        line[size_t(k)] = std::complex<double>(p[0], parts == 2 ? p[1] : 0) * window[size_t(k)];
+        line[size_t(k)] =
+            std::complex<double>(p[0], parts == 2 ? p[1] : 0) * (e.has(2) ? window[size_t(k)] : 1.0);
       }
       transform(line);
       double* to = y.data() + (b * frames + f) * bins * 2;
-      for (int64_t k = 0; k < bins; ++k) {
+      for (int64_t k : turns(bins)) {
         to[2 * k] = line[size_t(k)].real();
         to[2 * k + 1] = line[size_t(k)].imag();
       }

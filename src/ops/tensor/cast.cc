@@ -9,6 +9,7 @@ namespace sx::ops::cast {
 static Status infer(Infer& i) {
   SX_ASSIGN(const DType to, i.dtype("to"));
   if (to == DType::undefined) return i.fail("attribute 'to' is missing");
+  SX_TRY(check_round_mode(i));
   i.set_tensor(0, to, i.in(0).shape);
   const auto* e = i.elements(0);
   // What does not fit is not kept, and wraps when it is run.
@@ -16,10 +17,7 @@ static Status infer(Infer& i) {
   return {};
 }
 
-static Status eval(Eval& e) {
-  SX_ASSIGN(const EncodeOptions options, cast_options(e));
-  return cast_tensor(e, e.in(0), e.out(0), options);
-}
+static Status eval(Eval& e) { return cast_tensor(e, e.in(0), e.out(0), cast_options(e)); }
 
 static Status lift_name(Lift& l) {
   const std::string name = l.attrs().text("to", "");

@@ -6,6 +6,7 @@
 namespace sx::ops::cast_like {
 
 static Status infer(Infer& i) {
+  SX_TRY(check_round_mode(i));
   i.set_tensor(0, i.elem(1), i.in(0).shape);
   const auto* e = i.elements(0);
   if (e && (i.elem(1) == DType::i64 || i.elem(1) == DType::i32) && dtype_is_integer(i.elem(0)))
@@ -13,10 +14,7 @@ static Status infer(Infer& i) {
   return {};
 }
 
-static Status eval(Eval& e) {
-  SX_ASSIGN(const EncodeOptions options, cast_options(e));
-  return cast_tensor(e, e.in(0), e.out(0), options);
-}
+static Status eval(Eval& e) { return cast_tensor(e, e.in(0), e.out(0), cast_options(e)); }
 
 constexpr DTypeSet no_complex(DTypeSet s) { return s - kComplex; }
 static std::vector<TypeVar> both(DTypeSet s) { return {{"T1", no_complex(s)}, {"T2", no_complex(s)}}; }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compress: the entries of one axis (or of all elements) where the condition is true.
+#include <algorithm>
+
+#include "base/workspace.h"
 #include "ops/engine/move.h"
 #include "ops/tensor/shapes.h"
 
@@ -31,8 +34,12 @@ static Status eval(Eval& e) {
   }
   const std::span<const int64_t> dims = x.dims();
   const auto condition = e.in(1).as<uint8_t>();
-  std::vector<int64_t> chosen;
-  for (size_t k = 0; k < condition.size() && int64_t(k) < dims[axis]; ++k) {
+  const size_t asked = std::min(condition.size(), size_t(dims[axis]));
+  size_t count = 0;
+  for (size_t k : turns(asked)) count += condition[k] != 0;
+  Workspace<int64_t> chosen;
+  chosen.reserve(count);
+  for (size_t k : turns(asked)) {
     if (condition[k]) chosen.push_back(int64_t(k));
   }
   Dims out = x.dims();
@@ -40,8 +47,10 @@ static Status eval(Eval& e) {
   SX_TRY(e.allocate(0, x.type(), out));
   const int64_t outer = product(dims.first(axis)), inner = product(dims.subspan(axis + 1));
   int64_t to = 0;
-  for (int64_t o = 0; o < outer; ++o) {
+  StopCheck<16 * 1024> stop;
+  for (int64_t o = 0; o < outer && !stop(); ++o) {
     for (int64_t k : chosen) {
+      if (stop(size_t(inner) + 1)) return {};
       move_run(x, (o * dims[axis] + k) * inner, e.out(0), to, inner);
       to += inner;
     }

@@ -58,7 +58,8 @@ static Status eval(Eval& e) {
   int64_t at = 0;
   for (size_t k = 0; k < e.inputs(); ++k) {
     const int64_t run = e.in(k).dims()[axis] * inner;
-    for (int64_t o = 0; o < outer; ++o) move_run(e.in(k), o * run, out, o * dims[axis] * inner + at, run);
+    for (int64_t o : turns(outer, size_t(run)))
+      move_run(e.in(k), o * run, out, o * dims[axis] * inner + at, run);
     at += run;
   }
   return {};

@@ -16,7 +16,7 @@ static Result<Tensor> dense(const SparseTensor& s) {
                  s.indices.count());
   }
   const auto indices = s.indices.as<int64_t>();
-  for (int64_t k = 0; k < s.values.count(); ++k) {
+  for (int64_t k : turns(s.values.count())) {
     int64_t at = 0;
     for (size_t axis = 0; axis < width; ++axis) {
       const int64_t index = indices[size_t(k) * width + axis];
@@ -26,6 +26,7 @@ static Result<Tensor> dense(const SparseTensor& s) {
     }
     move_one(s.values, k, t, at);
   }
+  SX_TRY(check_stop());
   return t;
 }
 

@@ -39,16 +39,20 @@ static Status eval(Eval& e) {
   const std::span<const int64_t> dims = x.dims();
   const int64_t outer = product(dims.first(axis)), inner = product(dims.subspan(axis + 1)), size = dims[axis];
   const Reader<int64_t> indices(e.in(1));
-  std::vector<int64_t> at(indices.begin(), indices.end());
-  for (int64_t& index : at) {
-    const int64_t given = index;
-    if (!normal_index(index, size)) {
-      return e.fail("index {} is out of range for axis {} of {}", given, axis, to_string(dims));
+  SX_TRY(check_stop());
+  Workspace<int64_t> at(indices.size());
+  for (size_t k : turns(at.size())) {
+    at[k] = indices[k];
+    if (!normal_index(at[k], size)) {
+      return e.fail("index {} is out of range for axis {} of {}", indices[k], axis, to_string(dims));
     }
   }
+  SX_TRY(check_stop());
   int64_t to = 0;
-  for (int64_t o = 0; o < outer; ++o) {
+  StopCheck<16 * 1024> stop;
+  for (int64_t o = 0; o < outer && !stop(); ++o) {
     for (int64_t index : at) {
+      if (stop(size_t(inner) + 1)) return {};
       move_run(x, (o * size + index) * inner, e.out(0), to, inner);
       to += inner;
     }

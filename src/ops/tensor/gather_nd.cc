@@ -36,8 +36,8 @@ static Status eval(Eval& e) {
   const Reader<int64_t> indices(e.in(1));
   const size_t rows = depth ? indices.size() / depth : 0;
   const size_t rows_each = batches > 0 ? rows / size_t(batches) : 0;
-  StopCheck<> stop;
-  for (size_t r = 0; r < rows && !stop(); ++r) {
+  StopCheck<16 * 1024> stop;
+  for (size_t r = 0; r < rows && !stop(size_t(below) + 1); ++r) {
     int64_t from = int64_t(r / rows_each) * block;
     for (size_t a = 0; a < depth; ++a) {
       int64_t index = indices[r * depth + a];

@@ -15,19 +15,29 @@ static Status infer(Infer& i) {
   return {};
 }
 
+// The numbers below n for which `holds`.
+template <class F>
+static Workspace<int64_t> numbers_where(size_t n, F holds) {
+  size_t count = 0;
+  for (size_t k : turns(n)) count += holds(k);
+  Workspace<int64_t> found;
+  found.reserve(count);
+  for (size_t k : turns(n)) {
+    if (holds(k)) found.push_back(int64_t(k));
+  }
+  return found;
+}
+
 static Status eval(Eval& e) {
   const Tensor& x = e.in(0);
-  std::vector<int64_t> found;
+  Workspace<int64_t> found;
   if (x.type() == DType::string) {
-    for (size_t k = 0; k < x.strings().size(); ++k) {
-      if (!x.strings()[k].empty()) found.push_back(int64_t(k));
-    }
+    const auto texts = x.strings();
+    found = numbers_where(texts.size(), [&](size_t k) { return !texts[k].empty(); });
   } else {
     SX_TRY(with_class<kAllClasses>(e, x.type(), [&](auto zero) -> Status {
       const Reader<decltype(zero)> v(x);
-      for (size_t k = 0; k < v.size(); ++k) {
-        if (v[k] != zero) found.push_back(int64_t(k));
-      }
+      found = numbers_where(v.size(), [&](size_t k) { return v[k] != zero; });
       return {};
     }));
   }
@@ -35,7 +45,7 @@ static Status eval(Eval& e) {
   const auto out = e.out(0).mutable_as<int64_t>();
   const Dims strides = contiguous_strides(x.dims());
   for (size_t a = 0; a < x.rank(); ++a) {
-    for (size_t k = 0; k < found.size(); ++k) out[a * found.size() + k] = found[k] / strides[a] % x.dims()[a];
+    for (size_t k : turns(found.size())) out[a * found.size() + k] = found[k] / strides[a] % x.dims()[a];
   }
   return {};
 }

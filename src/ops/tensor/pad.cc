@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/workspace.h"
 #include "graph/lift.h"
 #include "ops/common/checks.h"
 #include "ops/engine/move.h"
@@ -23,6 +24,7 @@ static Status infer(Infer& i) {
   if (mode != "constant" && mode != "edge" && mode != "reflect" && mode != "wrap")
     return i.fail("mode '{}' is not one of constant, reflect, edge and wrap", mode);
   SX_TRY(require_rank(i, 1, 1, "pads"));
+  SX_TRY(require_one(i, 2, "constant_value"));
   SX_TRY(require_rank(i, 3, 1, "axes"));
   if (!i.rank_known(0)) {
     i.set_unknown_shape(0, i.elem(0));
@@ -78,19 +80,21 @@ static Status eval(Eval& e) {
   Tensor& out = e.out(0);
   const Dims strides = contiguous_strides(x.dims());
   // For every axis, the offset that each output index adds; -1 where it lies outside.
-  std::vector<std::vector<int64_t>> offset(x.rank());
+  std::vector<Workspace<int64_t>> offset(x.rank());
   for (size_t a = 0; a < x.rank(); ++a) {
     const auto it = std::find(axes.begin(), axes.end(), a);
     const int64_t before = it == axes.end() ? 0 : pads[size_t(it - axes.begin())];
     const int64_t size = x.dims()[a];
-    for (int64_t k = 0; k < out.dims()[a]; ++k) {
+    offset[a].reserve(size_t(out.dims()[a]));
+    for (int64_t k : turns(out.dims()[a])) {
       if (size == 0 && mode != "constant") return e.fail("mode {} cannot pad the empty axis {}", mode, a);
       const int64_t from = source(mode, k - before, size);
       offset[a].push_back(from < 0 ? -1 : from * strides[a]);
     }
   }
+  SX_TRY(check_stop());
   SX_ASSIGN(Tensor outside, Tensor::zeros(x.type(), {}));
-  if (e.has(2) && e.in(2).count() > 0) move_one(e.in(2), 0, outside, 0);
+  if (e.has(2)) move_one(e.in(2), 0, outside, 0);
   Odometer at(out.dims());
   move_each(
       x, out,

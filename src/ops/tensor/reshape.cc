@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "graph/lift.h"
+#include "ops/common/checks.h"
 #include "ops/tensor/shapes.h"
 
 namespace sx::ops::reshape {
@@ -51,6 +52,7 @@ static Result<std::vector<Dim>> sizes(Infer& i, const std::vector<Dim>& wanted) 
 }
 
 static Status infer(Infer& i) {
+  SX_TRY(require_rank(i, 1, 1, "shape"));
   const std::vector<Dim> scalar;
   const bool no_sizes = i.rank_known(1) && i.rank(1) == 1 && i.dim(1, 0).is_constant(0);
   if (const auto* wanted = no_sizes ? &scalar : i.elements(1)) {

@@ -23,11 +23,12 @@ static Status eval(Eval& e) {
   const Tensor& x = e.in(0);
   SX_ASSIGN(const size_t batch, e.axis(e.integer("batch_axis"), x.rank()));
   SX_ASSIGN(const size_t time, e.axis(e.integer("time_axis"), x.rank()));
-  SX_ASSIGN(const std::vector<int64_t> lengths, e.ints_of(1));
+  const Reader<int64_t> lengths(e.in(1));
   const Dims strides = contiguous_strides(x.dims());
-  for (int64_t n : lengths) {
+  for (int64_t n : stoppable(lengths)) {
     if (n < 0 || n > x.dims()[time]) return e.fail("a sequence length {} does not fit axis {}", n, time);
   }
+  SX_TRY(check_stop());
   move_each(x, e.out(0), [&](int64_t at) {
     const int64_t step = at / strides[time] % x.dims()[time];
     const int64_t length = lengths[size_t(at / strides[batch] % x.dims()[batch])];

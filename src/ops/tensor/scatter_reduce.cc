@@ -35,8 +35,8 @@ Status scatter(Eval& e, const Tensor& data, const Tensor& updates, int64_t runs,
   Tensor& out = e.out(0);
   copy_all(data, out);
   if (how == "none") {
-    StopCheck<> stop;
-    for (int64_t k = 0; k < runs && !stop(); ++k) {
+    StopCheck<16 * 1024> stop;
+    for (int64_t k = 0; k < runs && !stop(size_t(run) + 1); ++k) {
       const int64_t at = place(k);
       if (at < 0) return outside(e, k, runs);
       move_run(updates, k * run, out, at, run);
@@ -47,12 +47,11 @@ Status scatter(Eval& e, const Tensor& data, const Tensor& updates, int64_t runs,
     using T = decltype(zero);
     const Reader<T> old(data), now(updates);
     Writer<T> y(out);
-    for (size_t k = 0; k < old.size(); ++k) y[k] = old[k];
-    StopCheck<> stop;
-    for (int64_t k = 0; k < runs && !stop(); ++k) {
+    copy_numbers(old.data(), old.size(), y.data());
+    for (int64_t k : turns(runs, size_t(run))) {
       const int64_t at = place(k);
       if (at < 0) return outside(e, k, runs);
-      for (int64_t j = 0; j < run; ++j)
+      for (int64_t j : turns(run))
         y[size_t(at + j)] = combine(how, y[size_t(at + j)], now[size_t(k * run + j)]);
     }
     return {};

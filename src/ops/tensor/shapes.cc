@@ -92,6 +92,8 @@ Result<std::vector<size_t>> normal_axes(std::span<const int64_t> axes, size_t ra
 bool reshape_view(const ViewArgs& args, size_t, ViewMap& map) {
   map.offset = 0;
   map.strides = Dims(args.out_dims.size(), 1);
+  const auto nothing = [](const auto& list) { return std::find(list.begin(), list.end(), 0) != list.end(); };
+  if (nothing(args.dims) && nothing(args.out_dims)) return true;  // no element lies anywhere
   // Input axes without those of size 1, merged while they lie evenly; then cut into the output's axes.
   size_t from = 0;
   const auto& dims = args.dims;

@@ -80,7 +80,7 @@ static Status eval(Eval& e) {
   for (size_t k = 0; k < e.outputs(); ++k) {
     const int64_t size = e.has(1) ? given[k] : std::min(chunk, dims[axis] - at);
     if (e.wanted(k)) {
-      for (int64_t o = 0; o < outer; ++o) {
+      for (int64_t o : turns(outer, size_t(size * inner))) {
         move_run(x, (o * dims[axis] + at) * inner, e.out(k), o * size * inner, size * inner);
       }
     }

@@ -11,8 +11,9 @@ static Status infer(Infer& i) {
   std::vector<int64_t> axes;
   const bool named = i.has(1);
   if (!i.rank_known(0) || (named && !i.constant_ints(1, axes))) {
+    // With no axis left there would be nothing to find out later, and nobody would look at the axes.
     if (i.rank_known(0) && named && i.rank_known(1) && i.rank(1) == 1 && i.dim(1, 0).is_constant() &&
-        size_t(i.dim(1, 0).constant()) <= i.rank(0)) {
+        size_t(i.dim(1, 0).constant()) < i.rank(0)) {
       i.set_ranked(0, i.elem(0), i.rank(0) - size_t(i.dim(1, 0).constant()));
     } else {
       i.set_unknown_shape(0, i.elem(0));

@@ -29,16 +29,14 @@ static Status eval(Eval& e) {
   const std::span<const int64_t> dims = cache.dims();
   const int64_t length = dims[axis], steps = update.dims()[axis], inner = product(dims.subspan(axis + 1));
   const int64_t batches = dims[0], rows = product(dims.first(axis));
-  std::vector<int64_t> start(size_t(batches), 0);
-  if (e.has(2)) {
-    SX_ASSIGN(start, e.ints_of(2));
-  }
+  const Reader<int64_t> start(e.has(2) ? e.in(2) : Tensor());
   copy_all(cache, e.out(0));
-  for (int64_t r = 0; r < rows; ++r) {
-    const int64_t first = start[size_t(r / (rows / batches))];
+  StopCheck<16 * 1024> stop;
+  for (int64_t r = 0; r < rows && !stop(); ++r) {
+    const int64_t first = e.has(2) ? start[size_t(r / (rows / batches))] : 0;
     if (first < 0 || first > INT64_MAX - steps)
       return e.fail("write index {} lies outside of {}", first, length);
-    for (int64_t k = 0; k < steps; ++k) {
+    for (int64_t k = 0; k < steps && !stop(size_t(inner) + 1); ++k) {
       const int64_t at = mode == "circular" && length > 0 ? (first + k) % length : first + k;
       if (at < 0 || at >= length)
         return e.fail("write index {} and step {} lie outside of {}", first, k, length);

@@ -2,7 +2,6 @@
 // Unique: the distinct elements, or the distinct slices of one axis; where each first stands, where each
 // went, how many.
 #include <algorithm>
-#include <numeric>
 
 #include "base/workspace.h"
 #include "ops/engine/move.h"
@@ -30,8 +29,9 @@ static Status infer(Infer& i) {
 
 // Slice k of `rows` consecutive runs, each `length` long: compared element by element. NaNs stand last.
 template <class T>
-static int compare(const T* a, const T* b, size_t length) {
+static int compare(const T* a, const T* b, size_t length, StopCheck<>& stop) {
   for (size_t k = 0; k < length; ++k) {
+    stop.leave();
     if (a[k] < b[k]) return -1;
     if (b[k] < a[k]) return 1;
     if (a[k] == b[k]) continue;
@@ -42,7 +42,7 @@ static int compare(const T* a, const T* b, size_t length) {
 }
 
 struct Groups {
-  std::vector<int64_t> first, inverse, counts;  // in output order
+  Workspace<int64_t> first, inverse, counts;  // in output order
 };
 
 template <class T>
@@ -56,32 +56,47 @@ static Groups group(std::span<const T> v, size_t rows, size_t length, bool sorte
   auto at = [&](int64_t k) { return v.data() + size_t(k) * length; };
   std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
     stop.leave();
-    return compare(at(a), at(b), length) < 0;
+    return compare(at(a), at(b), length, stop) < 0;
   });
-  Groups g;
-  Workspace<int64_t> of(rows);
+  // Groups by the order of their elements: which one each row is of, the first row of each.
+  Workspace<int64_t> of(rows), first(rows);
+  size_t groups = 0;
   for (size_t k = 0; k < rows; ++k) {
     stop.leave();
-    if (k == 0 || compare(at(order[k - 1]), at(order[k]), length) != 0) {
-      g.first.push_back(order[k]);
-      g.counts.push_back(0);
-    }
-    of[size_t(order[k])] = int64_t(g.first.size()) - 1;
-    ++g.counts.back();
+    if (k == 0 || compare(at(order[k - 1]), at(order[k]), length, stop) != 0) first[groups++] = order[k];
+    of[size_t(order[k])] = int64_t(groups) - 1;
   }
-  std::vector<int64_t> rank(g.first.size()), place(g.first.size());
-  std::iota(rank.begin(), rank.end(), 0);
-  if (!sorted)
-    std::sort(rank.begin(), rank.end(),
-              [&](int64_t a, int64_t b) { return g.first[size_t(a)] < g.first[size_t(b)]; });
-  Groups out;
-  for (size_t k = 0; k < rank.size(); ++k) {
+  Workspace<int64_t> rank(groups), place(groups);
+  for (size_t k = 0; k < groups; ++k) {
+    stop.leave();
+    rank[k] = int64_t(k);
+  }
+  if (!sorted) {
+    std::sort(rank.begin(), rank.end(), [&](int64_t a, int64_t b) {
+      stop.leave();
+      return first[size_t(a)] < first[size_t(b)];
+    });
+  }
+  Groups out{Workspace<int64_t>(groups), Workspace<int64_t>(rows), Workspace<int64_t>(groups)};
+  for (size_t k = 0; k < groups; ++k) {
+    stop.leave();
     place[size_t(rank[k])] = int64_t(k);
-    out.first.push_back(g.first[size_t(rank[k])]);
-    out.counts.push_back(g.counts[size_t(rank[k])]);
+    out.first[k] = first[size_t(rank[k])];
+    out.counts[k] = 0;
   }
-  for (int64_t k : of) out.inverse.push_back(place[size_t(k)]);
+  for (size_t k = 0; k < rows; ++k) {
+    stop.leave();
+    out.inverse[k] = place[size_t(of[k])];
+    ++out.counts[size_t(out.inverse[k])];
+  }
   return out;
+}
+
+static Status put(Eval& e, size_t output, const Workspace<int64_t>& numbers) {
+  if (!e.wanted(output)) return {};
+  SX_TRY(e.allocate(output, DType::i64, Dims{int64_t(numbers.size())}));
+  copy_numbers(numbers.data(), numbers.size(), e.out(output).mutable_as<int64_t>().data());
+  return {};
 }
 
 static Status eval(Eval& e) {
@@ -103,6 +118,10 @@ static Status eval(Eval& e) {
   Groups g;
   if (x.type() == DType::string) {
     g = group(slices.strings(), rows, length, sorted);
+  } else if (dtype_is_complex(x.type())) {  // by the real part, then by the imaginary one
+    const Reader<complex128> v(slices);
+    const auto* parts = reinterpret_cast<const double*>(v.data());
+    g = group<double>({parts, v.size() * 2}, rows, length * 2, sorted);
   } else {
     SX_TRY(with_class<kRealClasses>(e, x.type(), [&](auto zero) -> Status {
       using T = decltype(zero);
@@ -117,16 +136,17 @@ static Status eval(Eval& e) {
   const std::span<const int64_t> from = x.dims();
   const int64_t outer = product(from.first(axis)), inner = product(from.subspan(axis + 1));
   int64_t to = 0;
-  for (int64_t o = 0; o < outer; ++o) {
+  StopCheck<16 * 1024> stop;
+  for (int64_t o = 0; o < outer && !stop(); ++o) {
     for (int64_t k : g.first) {
+      if (stop(size_t(inner) + 1)) return {};
       move_run(x, (o * from[axis] + k) * inner, e.out(0), to, inner);
       to += inner;
     }
   }
-  if (e.wanted(1)) e.set(1, Value(Tensor::vector_i64(g.first)));
-  if (e.wanted(2)) e.set(2, Value(Tensor::vector_i64(g.inverse)));
-  if (e.wanted(3)) e.set(3, Value(Tensor::vector_i64(g.counts)));
-  return {};
+  SX_TRY(put(e, 1, g.first));
+  SX_TRY(put(e, 2, g.inverse));
+  return put(e, 3, g.counts);
 }
 
 extern const Op op = {

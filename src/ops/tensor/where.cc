@@ -41,21 +41,7 @@ static Status eval(Eval& e) {
     }
   }
   walk.simplify();
-  const auto* condition = static_cast<const uint8_t*>(e.in(0).data());
-  const int64_t inner = walk.inner(), step = walk.strides[0].back();
-  std::vector<int64_t> offsets(3, 0);
-  Dims at(walk.dims.size(), 0);
-  for (int64_t row = 0; row < out.count(); row += inner) {
-    for (int64_t k = 0, n = 0; k < inner; k += n) {
-      const bool first = condition[offsets[0] + k * step] != 0;
-      for (n = 1; k + n < inner && (condition[offsets[0] + (k + n) * step] != 0) == first; ++n) {
-      }
-      const size_t from = first ? 1 : 2;
-      const int64_t one = walk.strides[from].back(), start = offsets[from] + k * one;
-      move_strided(e.in(from), start, Dims{one}, out, row + k, Dims{1}, Dims{n});
-    }
-    walk.step(at, offsets);
-  }
+  move_chosen(walk, e.in(0), e.in(1), e.in(2), out);
   return {};
 }
 

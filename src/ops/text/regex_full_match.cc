@@ -20,8 +20,9 @@ static Status eval(Eval& e) {
     return e.fail("pattern '{}' is not a regular expression: {}", e.text("pattern"), pattern.error());
   const std::span<const std::string> x = e.in(0).strings();
   const std::span<uint8_t> y = e.out(0).mutable_as<uint8_t>();
-  StopCheck<256> stop;
-  for (size_t k = 0; k < x.size() && !stop(); ++k) y[k] = re2::RE2::FullMatch(x[k], pattern);
+  StopCheck<256 * 1024> stop;
+  for (size_t k = 0; k < x.size() && !stop(x[k].size() + 1024); ++k)
+    y[k] = re2::RE2::FullMatch(x[k], pattern);
   return {};
 }
 

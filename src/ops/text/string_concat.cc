@@ -26,15 +26,16 @@ static Status eval(Eval& e) {
   const std::span<std::string> y = e.out(0).mutable_strings();
   Odometer at(dims);
   TextAccount texts(e.out(0));
-  StopCheck<> stop;
-  for (size_t k = 0; k < y.size() && !stop(); ++k, at.next()) {
+  StopCheck<1024 * 1024> stop;
+  for (size_t k = 0; k < y.size(); ++k, at.next()) {
     int64_t ia = 0, ib = 0;
     for (size_t d = 0; d < dims.size(); ++d) {
       ia += at.at()[d] * sa[d];
       ib += at.at()[d] * sb[d];
     }
     const std::string &left = a.strings()[size_t(ia)], &right = b.strings()[size_t(ib)];
-    if (!texts.take(left.size() + right.size())) return {};
+    const size_t letters = left.size() + right.size();
+    if (stop(letters + 64) || !texts.take(letters)) return {};
     y[k] = left + right;
   }
   return {};

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // StringNormalizer: strings that are stop words are left out, the others change case. Of nothing one empty
 // string remains. Case follows Unicode, whatever the locale.
+#include <algorithm>
 #include <unordered_set>
 
+#include "base/workspace.h"
 #include "graph/eval.h"
 #include "graph/infer.h"
 #include "graph/op.h"
 #include "ops/text/utf8.h"
+#include "tensor/text_account.h"
 
 namespace sx::ops::string_normalizer {
 
@@ -35,14 +38,24 @@ static Status eval(Eval& e) {
   const bool exact = e.integer("is_case_sensitive") != 0;
   std::unordered_set<std::string> stop;
   for (const std::string& word : e.texts("stopwords")) stop.insert(exact ? word : lower_case(word));
-  std::vector<std::string> kept;
-  for (const std::string& s : x.strings()) {
-    if (!stop.empty() && stop.count(exact ? s : lower_case(s))) continue;
-    kept.push_back(action == "LOWER" ? lower_case(s) : action == "UPPER" ? upper_case(s) : s);
+  const std::span<const std::string> words = x.strings();
+  Workspace<size_t> kept;
+  kept.reserve(words.size());
+  StopCheck<256 * 1024> letters;
+  for (size_t k = 0; k < words.size() && !letters(words[k].size() + 64); ++k) {
+    if (stop.empty() || !stop.count(exact ? words[k] : lower_case(words[k]))) kept.push_back(k);
   }
-  if (kept.empty()) kept.emplace_back();
-  const int64_t n = int64_t(kept.size());
-  e.set(0, Tensor::of_strings(x.rank() == 1 ? Dims{n} : Dims{1, n}, std::move(kept)));
+  const int64_t n = std::max<int64_t>(int64_t(kept.size()), 1);
+  SX_TRY(e.allocate(0, DType::string, x.rank() == 1 ? Dims{n} : Dims{1, n}));
+  const std::span<std::string> y = e.out(0).mutable_strings();
+  TextAccount texts(e.out(0));
+  for (size_t k = 0; k < kept.size(); ++k) {
+    const std::string& s = words[kept[k]];
+    if (letters(s.size() + 64)) return {};
+    std::string text = action == "LOWER" ? lower_case(s) : action == "UPPER" ? upper_case(s) : s;
+    if (!texts.take(text.size())) return {};
+    y[k] = std::move(text);
+  }
   return {};
 }
 

@@ -3,10 +3,12 @@
 // empty strings, and how many each string has.
 #include <algorithm>
 
+#include "base/task.h"
 #include "graph/eval.h"
 #include "graph/infer.h"
 #include "graph/op.h"
 #include "ops/text/utf8.h"
+#include "tensor/text_account.h"
 
 namespace sx::ops::string_split {
 
@@ -22,28 +24,31 @@ static Status infer(Infer& i) {
   return {};
 }
 
-static std::vector<std::string> split_at_space(std::string_view text, int64_t most) {
-  std::vector<std::string> pieces;
+// Both give f(number of the piece, piece) for each piece, and how many there are.
+template <class F>
+static size_t split_at_space(std::string_view text, int64_t most, StopCheck<>& stop, F f) {
+  size_t pieces = 0;
   text.remove_prefix(leading_space(text));
-  while (!text.empty()) {
+  while (!text.empty() && !stop()) {
     size_t end = text.size();
-    if (most < 0 || int64_t(pieces.size()) < most) {
+    if (most < 0 || int64_t(pieces) < most) {
       end = 0;
-      while (end < text.size() && leading_space(text.substr(end)) == 0) ++end;
+      while (end < text.size() && leading_space(text.substr(end)) == 0 && !stop()) ++end;
     }
-    pieces.emplace_back(text.substr(0, end));
+    f(pieces++, text.substr(0, end));
     text.remove_prefix(end);
     text.remove_prefix(leading_space(text));
   }
   return pieces;
 }
 
-static std::vector<std::string> split_at(std::string_view text, std::string_view delimiter, int64_t most) {
-  std::vector<std::string> pieces;
-  for (;;) {
-    const size_t end = most < 0 || int64_t(pieces.size()) < most ? text.find(delimiter) : text.npos;
-    pieces.emplace_back(text.substr(0, end));
-    if (end == text.npos) return pieces;
+template <class F>
+static size_t split_at(std::string_view text, std::string_view delimiter, int64_t most, StopCheck<>& stop,
+                       F f) {
+  for (size_t pieces = 0;;) {
+    const size_t end = most < 0 || int64_t(pieces) < most ? text.find(delimiter) : text.npos;
+    f(pieces++, text.substr(0, end));
+    if (end == text.npos || stop(end + 1)) return pieces;
     text.remove_prefix(end + delimiter.size());
   }
 }
@@ -52,22 +57,30 @@ static Status eval(Eval& e) {
   const Tensor& x = e.in(0);
   const std::string delimiter = e.text("delimiter");
   const int64_t most = e.has_attr("maxsplit") ? e.integer("maxsplit") : -1;
-  std::vector<std::vector<std::string>> all;
+  const std::span<const std::string> all = x.strings();
+  StopCheck<> stop;
+  const auto split = [&](const std::string& s, auto f) {
+    return delimiter.empty() ? split_at_space(s, most, stop, f) : split_at(s, delimiter, most, stop, f);
+  };
+  SX_TRY(e.allocate(1, DType::i64, x.dims()));
+  const std::span<int64_t> counts = e.out(1).mutable_as<int64_t>();
   size_t width = 0;
-  for (const std::string& s : x.strings()) {
-    all.push_back(delimiter.empty() ? split_at_space(s, most) : split_at(s, delimiter, most));
-    width = std::max(width, all.back().size());
+  for (size_t k = 0; k < all.size() && !stop(); ++k) {
+    const size_t n = split(all[k], [](size_t, std::string_view) {});
+    counts[k] = int64_t(n);
+    width = std::max(width, n);
   }
+  SX_TRY(check_stop());
   Dims dims = x.dims();
   dims.push_back(int64_t(width));
-  std::vector<std::string> pieces(all.size() * width);
-  std::vector<int64_t> counts;
-  for (size_t k = 0; k < all.size(); ++k) {
-    counts.push_back(int64_t(all[k].size()));
-    std::move(all[k].begin(), all[k].end(), pieces.begin() + ptrdiff_t(k * width));
+  SX_TRY(e.allocate(0, DType::string, dims));
+  const std::span<std::string> pieces = e.out(0).mutable_strings();
+  TextAccount texts(e.out(0));
+  for (size_t k = 0; k < all.size() && !stop(); ++k) {
+    split(all[k], [&](size_t at, std::string_view piece) {
+      if (texts.take(piece.size())) pieces[k * width + at] = piece;
+    });
   }
-  e.set(0, Tensor::of_strings(dims, std::move(pieces)));
-  e.set(1, Tensor::of<int64_t>(DType::i64, x.dims(), counts));
   return {};
 }
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "base/task.h"
+#include "base/workspace.h"
 #include "graph/eval.h"
 #include "graph/infer.h"
 #include "graph/op.h"
@@ -39,13 +39,6 @@ static void append_item(std::string& gram, std::string_view item) {
   const uint32_t n = uint32_t(item.size());
   gram.append(reinterpret_cast<const char*>(&n), sizeof n);
   gram += item;
-}
-
-static std::vector<std::string> items_of(const Tensor& x) {
-  if (x.type() == DType::string) return {x.strings().begin(), x.strings().end()};
-  std::vector<std::string> items;
-  for (int64_t v : Reader<int64_t>(x)) items.push_back(std::to_string(v));
-  return items;
 }
 
 struct Pool {
@@ -88,11 +81,14 @@ static Status eval(Eval& e) {
   }
   if (e.out(0).count() == 0) return {};
   const Tensor& x = e.in(0);
-  const std::vector<std::string> items = items_of(x);
-  const size_t cols = x.rank() ? size_t(x.dims().back()) : items.size(), width = size_t(output_size(indexes));
+  const bool by_text = x.type() == DType::string;
+  const std::span<const std::string> texts = by_text ? x.strings() : std::span<const std::string>();
+  const Reader<int64_t> ints(by_text ? Tensor() : x);
+  const size_t cols = x.rank() ? size_t(x.dims().back()) : 1, width = size_t(output_size(indexes));
   const size_t rows = x.rank() == 2 ? size_t(x.dims()[0]) : 1;
   const size_t most_step = std::min(size_t(std::max<int64_t>(e.integer("max_skip_count"), 0)) + 1, cols);
-  std::vector<int64_t> counts(rows * width, 0);
+  Workspace<int64_t> counts(rows * width);
+  for (int64_t& count : stoppable(counts)) count = 0;
   std::vector<float> weight_of(width, 1);
   for (size_t k = 0; k < weights.size() && k < indexes.size(); ++k)
     weight_of[size_t(indexes[k])] = weights[k];
@@ -101,8 +97,12 @@ static Status eval(Eval& e) {
     for (size_t step = 1; step <= most_step && !stop(); ++step) {
       for (size_t start = 0; start < cols && !stop(most); ++start) {
         std::string gram;
-        for (size_t n = 1, at = start; n <= most && at < cols; ++n, at += step) {
-          append_item(gram, items[r * cols + at]);
+        for (size_t n = 1, at = start; n <= most && at < cols && !stop(); ++n, at += step) {
+          const size_t item = r * cols + at;
+          if (by_text)
+            append_item(gram, texts[item]);
+          else
+            append_item(gram, std::to_string(ints[item]));
           if (n < least || (n == 1 && step > 1)) continue;
           const auto it = pool.grams.find(gram);
           if (it != pool.grams.end()) ++counts[r * width + size_t(indexes[it->second])];
@@ -111,7 +111,7 @@ static Status eval(Eval& e) {
     }
   }
   Writer<double> y(e.out(0));
-  for (size_t k = 0; k < counts.size(); ++k) {
+  for (size_t k : turns(counts.size())) {
     const double count = mode == "IDF" ? double(counts[k] > 0) : double(counts[k]);
     y[k] = mode == "TF" ? count : count * weight_of[k % width];
   }

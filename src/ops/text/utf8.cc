@@ -3,6 +3,8 @@
 
 #include <utf8proc.h>
 
+#include "base/task.h"
+
 namespace sx::ops {
 namespace {
 
@@ -18,7 +20,8 @@ size_t next(std::string_view text, utf8proc_int32_t& code) {
 std::string mapped(std::string_view text, utf8proc_int32_t (*map)(utf8proc_int32_t)) {
   std::string to;
   to.reserve(text.size());
-  while (!text.empty()) {
+  StopCheck<> stop;
+  while (!text.empty() && !stop()) {
     utf8proc_int32_t code;
     const size_t n = next(text, code);
     if (code < 0) {

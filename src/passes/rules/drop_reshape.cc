@@ -16,10 +16,13 @@ bool target_stands_alone(const Graph& g, const Node& reshape) {
                      [](Dim d) { return !d.is_constant(0) && (d.is_constant() || always_positive(d)); });
 }
 
-// What goes away must have been checked: sizes or axes that only a run tells may be wrong.
+// What goes away must have been checked: ranks, sizes or axes that only a run tells may be wrong.
 ValueId source(const Graph& g, ValueId v) {
   for (std::string_view op : {"Reshape", "Flatten", "Squeeze", "Unsqueeze"}) {
-    if (const Node* n = producer(g, v, op); n && shape_is_computed(g, *n)) return n->inputs[0];
+    if (const Node* n = producer(g, v, op); n && shape_is_computed(g, *n)) {
+      const bool checked = op == "Reshape" || shape_of(g, n->inputs[0]).known;
+      return checked ? n->inputs[0] : kNoValue;
+    }
   }
   return kNoValue;
 }

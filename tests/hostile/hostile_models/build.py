@@ -4,10 +4,12 @@
 from dataclasses import dataclass, field
 
 import numpy as np
+from google.protobuf.message import DecodeError
 from onnx import AttributeProto, GraphProto, ModelProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
 CASES: dict[str, "Case"] = {}
 ML = "ai.onnx.ml"
+CONDITION = "the condition outside"
 
 
 @dataclass
@@ -124,6 +126,28 @@ def case(name, nodes, feeds=None, *, says=None, gives=None, options=None, action
     gives = [gives] if gives is not None and not isinstance(gives, list) else gives
     model = model_of(nodes, feeds, **more) if model is None else model
     CASES[name] = Case(name, model, feeds or {}, says, gives, options or {}, action)
+
+
+def in_a_branch(model: bytes) -> bytes | None:
+    """The same model as both branches of an If, where inference forgives what may never run. None: it cannot be read, or
+    is large."""
+    made = ModelProto()
+    try:
+        made.ParseFromString(model)
+    except DecodeError:
+        return None
+    if len(model) > 100_000 or not made.graph.output:
+        return None
+    inside = GraphProto()
+    inside.CopyFrom(made.graph)
+    held = {tensor.name for tensor in inside.initializer}
+    inputs = [value for value in inside.input if value.name not in held]
+    del inside.input[:]
+    names = [f"outside {k}" for k in range(len(inside.output))]
+    choice = helper.make_node("If", [CONDITION], names, then_branch=inside, else_branch=inside)
+    whole = graph([choice], [*inputs, info(CONDITION, TensorProto.BOOL, [])], names, name="outside")
+    made.graph.CopyFrom(whole)
+    return made.SerializeToString()
 
 
 def ones(*shape, dtype=np.float32):

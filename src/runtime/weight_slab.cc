@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/weight_slab.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/format.h"
+#include "base/memory.h"
+#include "base/task.h"
+
+namespace sx {
+namespace {
+
+// The first slab has small pages, so that a small model holds no more than it needs.
+constexpr size_t kFirst = size_t{1} << 20, kNext = size_t{32} << 20;
+
+size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+}  // namespace
+
+bool HugePages::enter(uint8_t* page) {
+  const auto start = std::chrono::steady_clock::now();
+  *static_cast<volatile uint8_t*>(page) = 0;
+  spent_ += std::chrono::steady_clock::now() - start;
+  ++entered_;
+  return pay();
+}
+
+bool HugePages::pay() const {
+  constexpr std::chrono::microseconds kAsSmallOnes{800}, kLoss{2'000};
+  return spent_ < entered_ * kAsSmallOnes + kLoss;
+}
+
+class WeightSlab {
+ public:
+  WeightSlab(size_t bytes, bool huge)
+      : data_(static_cast<uint8_t*>(allocate_memory(bytes))), bytes_(data_ ? bytes : 0), huge_(huge) {
+    if (huge) use_huge_pages(data_, bytes_);
+    next_page_ = round_up(reinterpret_cast<uintptr_t>(data_), kHugePage) - reinterpret_cast<uintptr_t>(data_);
+  }
+  ~WeightSlab() {
+    if (data_) free_memory(data_);
+  }
+  WeightSlab(const WeightSlab&) = delete;
+  WeightSlab& operator=(const WeightSlab&) = delete;
+
+  uint8_t* take(size_t bytes, HugePages& pages) {  // null: no room
+    if (bytes > bytes_ - used_) return nullptr;
+    uint8_t* place = data_ + used_;
+    used_ += bytes;
+    while (huge_ && next_page_ < used_) enter_page(pages);
+    return place;
+  }
+
+ private:
+  void enter_page(HugePages& pages) {
+    huge_ = pages.enter(data_ + next_page_);
+    next_page_ += kHugePage;
+    if (!huge_ && next_page_ < bytes_) use_small_pages(data_ + next_page_, bytes_ - next_page_);
+  }
+
+  uint8_t* data_;
+  size_t bytes_, used_ = 0;
+  bool huge_;
+  size_t next_page_;  // the first huge one that nothing has been taken of
+};
+
+namespace {
+
+struct Place {
+  Place(std::shared_ptr<WeightSlab> of, MemoryCharge by, uint8_t* at, size_t size)
+      : slab(std::move(of)), charge(std::move(by)), data(at), bytes(size) {}
+  ~Place() {
+    if (slab.use_count() > 1) return_pages(data, bytes);  // its neighbours live on
+  }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+  std::shared_ptr<WeightSlab> slab;
+  MemoryCharge charge;
+  uint8_t* data;
+  size_t bytes;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<Buffer>> WeightSlabs::allocate(size_t bytes) {
+  if (bytes > SIZE_MAX / 2) return memory_refused(bytes, {});
+  SX_ASSIGN(MemoryCharge charge, charge_memory(bytes));
+  const size_t room = round_up(bytes, kAlignment) + kAlignment;
+  std::shared_ptr<WeightSlab> slab = open_.lock();
+  uint8_t* data = slab ? slab->take(room, huge_pages_) : nullptr;
+  if (!data) {
+    const size_t size = std::max(room, first_ ? kFirst : kNext);
+    slab = std::make_shared<WeightSlab>(size, !first_ && huge_pages_.pay());
+    data = slab->take(room, huge_pages_);
+    first_ = false;
+    open_ = slab;
+  }
+  if (!data) return error(Code::out_of_memory, "the system has no {} to give", bytes_text(bytes));
+  std::memset(data + bytes, 0, kAlignment);
+  auto place = std::make_shared<Place>(std::move(slab), std::move(charge), data, room);
+  return Buffer::wrap(data, bytes, std::move(place), /*writable=*/true);
+}
+
+}  // namespace sx
