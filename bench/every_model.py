@@ -80,14 +80,14 @@ def measure(case: cases.Case, options) -> dict:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "feed.pickle").write_bytes(pickle.dumps(case.feeds[0]))
-        for engine in ENGINES:
-            runs = []
-            for _ in range(options.repetitions):
-                runs.append(measure_in_fresh_process(engine, case, options, folder))
-                if "failed" in runs[-1]:
-                    break
-            failed = [run for run in runs if "failed" in run]
-            row[engine] = failed[0] if failed else {k: statistics.median(r[k] for r in runs) for k in runs[0]}
+        runs: dict[str, list[dict]] = {engine: [] for engine in ENGINES}
+        for _ in range(options.repetitions):
+            for engine in ENGINES:
+                if not any("failed" in run for run in runs[engine]):
+                    runs[engine].append(measure_in_fresh_process(engine, case, options, folder))
+        for engine, done in runs.items():
+            failed = [run for run in done if "failed" in run]
+            row[engine] = failed[0] if failed else {k: statistics.median(r[k] for r in done) for k in done[0]}
         files = [folder / f"{engine}.pickle" for engine in ENGINES]
         if all(file.exists() for file in files):
             row["difference"] = difference(*[pickle.loads(file.read_bytes()) for file in files])
