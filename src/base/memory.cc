@@ -10,8 +10,6 @@
 namespace sx {
 namespace {
 
-constexpr std::align_val_t kVector{64};
-
 void advise(void* memory, size_t bytes, uintptr_t page, int advice) {
   const uintptr_t begin = (reinterpret_cast<uintptr_t>(memory) + page - 1) / page * page;
   const uintptr_t end = (reinterpret_cast<uintptr_t>(memory) + bytes) / page * page;
@@ -20,8 +18,10 @@ void advise(void* memory, size_t bytes, uintptr_t page, int advice) {
 
 }  // namespace
 
-void* allocate_memory(size_t bytes) { return ::operator new(bytes, kVector, std::nothrow); }
-void free_memory(void* memory) { ::operator delete(memory, kVector); }
+void* allocate_memory(size_t bytes, size_t alignment) {
+  return ::operator new(bytes, std::align_val_t{alignment}, std::nothrow);
+}
+void free_memory(void* memory, size_t alignment) { ::operator delete(memory, std::align_val_t{alignment}); }
 
 void return_pages(void* memory, size_t bytes) {
   static const auto page = uintptr_t(::sysconf(_SC_PAGESIZE));

@@ -5,8 +5,9 @@
 
 namespace sx {
 
-void* allocate_memory(size_t bytes);  // null: there is none
-void free_memory(void* memory);
+constexpr size_t kVectorAlignment = 64;
+void* allocate_memory(size_t bytes, size_t alignment = kVectorAlignment);  // null: there is none
+void free_memory(void* memory, size_t alignment = kVectorAlignment);
 // The whole pages of a range whose contents nobody needs, or that a file has.
 void return_pages(void* memory, size_t bytes);
 // Huge pages for a range that will be filled at once, where the system has them: a fault for each small page

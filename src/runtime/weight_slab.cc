@@ -11,7 +11,8 @@
 namespace sx {
 namespace {
 
-// The first slab has small pages, so that a small model holds no more than it needs.
+// The first slab has small pages, so that a small model holds no more than it needs. What is larger than it
+// goes to the next one at once.
 constexpr size_t kFirst = size_t{1} << 20, kNext = size_t{32} << 20;
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
@@ -34,12 +35,14 @@ bool HugePages::pay() const {
 class WeightSlab {
  public:
   WeightSlab(size_t bytes, bool huge)
-      : data_(static_cast<uint8_t*>(allocate_memory(bytes))), bytes_(data_ ? bytes : 0), huge_(huge) {
+      : alignment_(huge ? kHugePage : kVectorAlignment),
+        data_(static_cast<uint8_t*>(allocate_memory(bytes, alignment_))),
+        bytes_(data_ ? bytes : 0),
+        huge_(huge) {
     if (huge) use_huge_pages(data_, bytes_);
-    next_page_ = round_up(reinterpret_cast<uintptr_t>(data_), kHugePage) - reinterpret_cast<uintptr_t>(data_);
   }
   ~WeightSlab() {
-    if (data_) free_memory(data_);
+    if (data_) free_memory(data_, alignment_);
   }
   WeightSlab(const WeightSlab&) = delete;
   WeightSlab& operator=(const WeightSlab&) = delete;
@@ -59,10 +62,11 @@ class WeightSlab {
     if (!huge_ && next_page_ < bytes_) use_small_pages(data_ + next_page_, bytes_ - next_page_);
   }
 
+  size_t alignment_;
   uint8_t* data_;
   size_t bytes_, used_ = 0;
   bool huge_;
-  size_t next_page_;  // the first huge one that nothing has been taken of
+  size_t next_page_ = 0;  // the first huge one that nothing has been taken of
 };
 
 namespace {
@@ -91,8 +95,8 @@ Result<std::shared_ptr<Buffer>> WeightSlabs::allocate(size_t bytes) {
   std::shared_ptr<WeightSlab> slab = open_.lock();
   uint8_t* data = slab ? slab->take(room, huge_pages_) : nullptr;
   if (!data) {
-    const size_t size = std::max(room, first_ ? kFirst : kNext);
-    slab = std::make_shared<WeightSlab>(size, !first_ && huge_pages_.pay());
+    const bool first = first_ && room <= kFirst;
+    slab = std::make_shared<WeightSlab>(first ? kFirst : std::max(room, kNext), !first && huge_pages_.pay());
     data = slab->take(room, huge_pages_);
     first_ = false;
     open_ = slab;

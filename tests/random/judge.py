@@ -18,7 +18,7 @@ from recipe import ABSOLUTE, OVERFLOWING, SUMS
 import sardonyx
 from net import CANCELLING, ROUGH
 
-MEMORY_LIMIT = 512 << 20  # of a session
+MEMORY_LIMIT = 64 << 20  # of a session: what is larger takes too long to compare
 UNITS = 8  # in the last place: close without further questions
 PEER_RELATIVE, PEER_FLOOR = 3e-5, 1e-5  # how well peers must agree, the second of the largest result
 ROUGH_IN_PEERS = frozenset({"Sigmoid", "Tanh"})  # right to a unit of 1, not of what they give

@@ -48,7 +48,7 @@ SUMS = {
     *"Conv ConvTranspose DeformConv MatMul Gemm Einsum Det AveragePool LpPool GlobalAveragePool GlobalLpPool LRN".split(),
     *"BatchNormalization InstanceNormalization LayerNormalization GroupNormalization RMSNormalization".split(),
     *"MeanVarianceNormalization ReduceSumSquare ReduceProd ReduceSum ReduceMean ReduceL1 Sum Mean CumSum CumProd".split(),
-    *"Pow RNN GRU LSTM Attention DFT STFT GridSample Resize Upsample Col2Im SwiGLU LpNormalization".split(),
+    *"Pow RNN GRU LSTM Attention DFT STFT GridSample AffineGrid Resize Upsample Col2Im SwiGLU LpNormalization".split(),
 }
 # What overflows on the way depends on the order, or on the type of the sum.
 OVERFLOWING = set("Gemm LayerNormalization RMSNormalization ReduceProd Sum RNN GRU LSTM".split())
