@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <new>
 
+#include "base/huge_pages.h"
+
 namespace sx {
 namespace {
 
@@ -19,9 +21,9 @@ void advise(void* memory, size_t bytes, uintptr_t page, int advice) {
 }  // namespace
 
 void* allocate_memory(size_t bytes, size_t alignment) {
-  return ::operator new(bytes, std::align_val_t{alignment}, std::nothrow);
+  return ::operator new (bytes, std::align_val_t{alignment}, std::nothrow);
 }
-void free_memory(void* memory, size_t alignment) { ::operator delete(memory, std::align_val_t{alignment}); }
+void free_memory(void* memory, size_t alignment) { ::operator delete (memory, std::align_val_t{alignment}); }
 
 void return_pages(void* memory, size_t bytes) {
   static const auto page = uintptr_t(::sysconf(_SC_PAGESIZE));

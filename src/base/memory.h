@@ -10,9 +10,7 @@ void* allocate_memory(size_t bytes, size_t alignment = kVectorAlignment);  // nu
 void free_memory(void* memory, size_t alignment = kVectorAlignment);
 // The whole pages of a range whose contents nobody needs, or that a file has.
 void return_pages(void* memory, size_t bytes);
-// Huge pages for a range that will be filled at once, where the system has them: a fault for each small page
-// costs as much as packing it.
-constexpr size_t kHugePage = size_t{2} << 20;
+// Which pages a range gets, where the system lets a program choose: base/huge_pages.h decides.
 void use_huge_pages(void* memory, size_t bytes);
 void use_small_pages(void* memory, size_t bytes);
 

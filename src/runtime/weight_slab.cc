@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/format.h"
+#include "base/huge_pages.h"
 #include "base/memory.h"
 #include "base/task.h"
 
@@ -19,54 +20,32 @@ size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * 
 
 }  // namespace
 
-bool HugePages::enter(uint8_t* page) {
-  const auto start = std::chrono::steady_clock::now();
-  *static_cast<volatile uint8_t*>(page) = 0;
-  spent_ += std::chrono::steady_clock::now() - start;
-  ++entered_;
-  return pay();
-}
-
-bool HugePages::pay() const {
-  constexpr std::chrono::microseconds kAsSmallOnes{800}, kLoss{2'000};
-  return spent_ < entered_ * kAsSmallOnes + kLoss;
-}
-
 class WeightSlab {
  public:
-  WeightSlab(size_t bytes, bool huge)
-      : alignment_(huge ? kHugePage : kVectorAlignment),
-        data_(static_cast<uint8_t*>(allocate_memory(bytes, alignment_))),
+  WeightSlab(size_t bytes, size_t alignment)
+      : alignment_(alignment),
+        data_(static_cast<uint8_t*>(allocate_memory(bytes, alignment))),
         bytes_(data_ ? bytes : 0),
-        huge_(huge) {
-    if (huge) use_huge_pages(data_, bytes_);
-  }
+        pages_(data_, alignment == kHugePage ? bytes_ : 0) {}
   ~WeightSlab() {
     if (data_) free_memory(data_, alignment_);
   }
   WeightSlab(const WeightSlab&) = delete;
   WeightSlab& operator=(const WeightSlab&) = delete;
 
-  uint8_t* take(size_t bytes, HugePages& pages) {  // null: no room
+  uint8_t* take(size_t bytes) {  // null: no room
     if (bytes > bytes_ - used_) return nullptr;
     uint8_t* place = data_ + used_;
     used_ += bytes;
-    while (huge_ && next_page_ < used_) enter_page(pages);
+    pages_.take(used_);
     return place;
   }
 
  private:
-  void enter_page(HugePages& pages) {
-    huge_ = pages.enter(data_ + next_page_);
-    next_page_ += kHugePage;
-    if (!huge_ && next_page_ < bytes_) use_small_pages(data_ + next_page_, bytes_ - next_page_);
-  }
-
   size_t alignment_;
   uint8_t* data_;
   size_t bytes_, used_ = 0;
-  bool huge_;
-  size_t next_page_ = 0;  // the first huge one that nothing has been taken of
+  FreshPages pages_;
 };
 
 namespace {
@@ -93,11 +72,12 @@ Result<std::shared_ptr<Buffer>> WeightSlabs::allocate(size_t bytes) {
   SX_ASSIGN(MemoryCharge charge, charge_memory(bytes));
   const size_t room = round_up(bytes, kAlignment) + kAlignment;
   std::shared_ptr<WeightSlab> slab = open_.lock();
-  uint8_t* data = slab ? slab->take(room, huge_pages_) : nullptr;
+  uint8_t* data = slab ? slab->take(room) : nullptr;
   if (!data) {
     const bool first = first_ && room <= kFirst;
-    slab = std::make_shared<WeightSlab>(first ? kFirst : std::max(room, kNext), !first && huge_pages_.pay());
-    data = slab->take(room, huge_pages_);
+    slab = first ? std::make_shared<WeightSlab>(kFirst, kVectorAlignment)
+                 : std::make_shared<WeightSlab>(std::max(room, kNext), kHugePage);
+    data = slab->take(room);
     first_ = false;
     open_ = slab;
   }

@@ -343,6 +343,10 @@ def evened(spread: np.ndarray | None) -> np.ndarray | None:
 def compare(case: Case, model: bytes, cpu: list, reference: list) -> tuple[list[Finding], list, list | None]:
     """Findings, the float64 evaluation, and tolerances if they were needed."""
     if why := kinds_differ(cpu, reference):
+        # A body that cannot take what is fed has no sizes, nor a turn.
+        loops = case.wrong and any(node[0] == "Loop" for node in case.nodes)
+        if loops and only_empty_shapes_differ(cpu, reference):
+            return [], [], None
         return [Finding("numbers", f"cpu: {why}")], [], None
     if case.by_type:
         why = first_mismatch(flatten(cpu), flatten(reference))
@@ -368,7 +372,8 @@ def compare(case: Case, model: bytes, cpu: list, reference: list) -> tuple[list[
         why = first_mismatch(cpu, reference)
         return ([Finding("numbers", f"cpu: {why}")] if why else []), truth, None
     tolerances = tolerances_of(case, truth)
-    overflowed = case.spec is not None and case.spec.schema.name in OVERFLOWING
+    # What follows a node makes of an infinity what it likes.
+    overflowed = case.spec is not None and (case.spec.schema.name in OVERFLOWING or case.has_tail)
     overflowed = overflowed and not_finite([*cpu, *reference, *truth])
     if overflowed or case.overflows and any_extreme(case):
         return [], truth, unstable(truth)
@@ -403,6 +408,19 @@ def kinds_differ(cpu: list, reference: list) -> str:
         if x is not None and (x.dtype != y.dtype or x.shape != y.shape):
             return f"output {i}: {x.dtype}{list(x.shape)} for {y.dtype}{list(y.shape)}"
     return ""
+
+
+def only_empty_shapes_differ(cpu: list, reference: list) -> bool:
+    a, b = flatten(cpu), flatten(reference)
+    return len(a) == len(b) and all(
+        x is None
+        and y is None
+        or x is not None
+        and y is not None
+        and x.dtype == y.dtype
+        and (x.shape == y.shape or x.size + y.size == 0)
+        for x, y in zip(a, b, strict=True)
+    )
 
 
 def beside_peer(

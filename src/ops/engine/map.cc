@@ -9,6 +9,7 @@ namespace sx {
 namespace {
 
 constexpr int64_t kBlock = 256;
+constexpr int64_t kLongRow = 64;  // from here on a block ends with its row, which is then read where it lies
 struct alignas(16) Block {
   unsigned char bytes[kBlock * sizeof(complex128)];
 };
@@ -43,10 +44,11 @@ Status map_blocks(const Eval& e, std::span<const Tensor* const> in, Tensor& out,
   const bool direct_out = is_storage_of(out, result);
 
   const int64_t count = out.count(), inner = walk.inner();
-  int64_t column = 0;
+  const bool in_rows = inner >= kLongRow;
+  int64_t column = 0, n = 0;
   StopCheck<32> stop;
-  for (int64_t start = 0; start < count && !stop(); start += kBlock) {
-    const int64_t n = std::min(kBlock, count - start);
+  for (int64_t start = 0; start < count && !stop(); start += n) {
+    n = std::min(kBlock, in_rows ? inner - column : count - start);
     for (int64_t filled = 0; filled < n;) {
       const int64_t length = std::min(inner - column, n - filled);
       for (size_t k = 0; k < inputs; ++k) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/engine/reduce.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "base/workspace.h"
 #include "graph/op.h"
 #include "ops/engine/walk.h"
@@ -41,6 +44,30 @@ class Group {
     in_place_ = is_storage_of(t, c) && lines_.dims.size() == 1 && (length <= 1 || lines_.strides[0][0] == 1);
     if (!in_place_) own_.resize(size_t(length) * size_ / sizeof(Cell) + 1);
   }
+  // How many groups beside each other, each an element further, are best read together.
+  size_t together(const Walk& kept) const {
+    const bool neighbours = kept.strides[0].back() == 1 && is_storage_of(t_, class_);
+    if (in_place_ || !neighbours || length_ <= 1) return 1;
+    const size_t in_a_line = kCacheLine / size_, fit = kTogether / (size_t(length_) * size_);
+    return std::max<size_t>(1, std::min({in_a_line, fit, size_t(kept.inner())}));
+  }
+  // Bytes from one of several groups to the next: an odd number of cache lines, so that they fall into
+  // different sets.
+  size_t pitch() const { return ((size_t(length_) * size_ + kCacheLine - 1) / kCacheLine | 1) * kCacheLine; }
+  // So many groups, a pitch apart.
+  const void* read(int64_t offset, size_t groups) {
+    if (groups == 1) return read(offset);
+    own_.resize(groups * pitch() / sizeof(Cell));
+    visit(offset, [&](int64_t first, int64_t step, size_t done, size_t n) {
+      switch (size_) {
+        case 1: return spread<1>(first, step, done, n, groups);
+        case 4: return spread<4>(first, step, done, n, groups);
+        case 8: return spread<8>(first, step, done, n, groups);
+        default: return spread<sizeof(complex128)>(first, step, done, n, groups);
+      }
+    });
+    return bytes();
+  }
   const void* read(int64_t offset) {
     if (in_place_) return static_cast<const char*>(t_.data()) + offset * int64_t(size_);
     visit(offset, [&](int64_t first, int64_t step, size_t done, size_t n) {
@@ -60,7 +87,19 @@ class Group {
   }
 
  private:
+  static constexpr size_t kCacheLine = 64, kTogether = size_t{4} << 20, kAhead = 24;
   char* bytes() { return reinterpret_cast<char*>(own_.data()); }
+  template <size_t size>
+  void spread(int64_t first, int64_t step, size_t done, size_t n, size_t groups) {
+    const char* from = static_cast<const char*>(t_.data()) + first * int64_t(size);
+    const size_t apart = pitch();
+    for (size_t k : turns(n, groups)) {
+      const char* line = from + int64_t(k) * step * int64_t(size);
+      char* to = bytes() + (done + k) * size;
+      if (k + kAhead < n) __builtin_prefetch(line + int64_t(kAhead) * step * int64_t(size));
+      for (size_t g = 0; g < groups; ++g) std::memcpy(to + g * apart, line + g * size, size);
+    }
+  }
   template <class F>
   void visit(int64_t offset, F f) {
     std::vector<int64_t> offsets{offset};
@@ -83,9 +122,10 @@ class Group {
   Workspace<Cell> own_;
 };
 
-// Calls f(offset) for each position of the kept axes, in row-major order.
+// Calls f(offset, n) for each position of the kept axes, in row-major order; `together` of them along the
+// last axis at once, or the n that are left there.
 template <class F>
-void each_kept(Walk w, size_t length, F f) {
+void each_kept(Walk w, size_t length, size_t together, F f) {
   w.simplify();
   const int64_t count = product(w.dims);
   std::vector<int64_t> offsets(w.strides.size(), 0);
@@ -94,10 +134,11 @@ void each_kept(Walk w, size_t length, F f) {
   StopCheck<16 * 1024> stop;
   for (int64_t done = 0; done < count; done += w.inner()) {
     inner = offsets;
-    for (int64_t k = 0; k < w.inner(); ++k) {
-      if (stop(length + 1)) return;
-      f(inner);
-      for (size_t s = 0; s < inner.size(); ++s) inner[s] += w.strides[s].back();
+    for (int64_t k = 0; k < w.inner(); k += int64_t(together)) {
+      const size_t n = std::min(together, size_t(w.inner() - k));
+      if (stop(n * length + 1)) return;
+      f(inner, n);
+      for (size_t s = 0; s < inner.size(); ++s) inner[s] += w.strides[s].back() * int64_t(n);
     }
     w.step(at, offsets);
   }
@@ -107,11 +148,12 @@ void each_kept(Walk w, size_t length, F f) {
 
 Status reduce_groups(const Eval& e, const Tensor& x, Axes axes, Tensor& out, Class c, Class result,
                      ReduceKernel kernel) {
-  const Split s = split(x, axes);
+  Split s = split(x, axes);
   if (product(s.kept.dims) != out.count()) {
     return e.fail("{}: {} groups do not fit in an output {}", e.op().name, product(s.kept.dims),
                   to_string(out.dims()));
   }
+  s.kept.simplify();
   Group group(x, s.lines, s.length, c);
   constexpr size_t kBlock = 256;
   std::vector<complex128> results(kBlock);
@@ -124,9 +166,12 @@ Status reduce_groups(const Eval& e, const Tensor& x, Axes axes, Tensor& out, Cla
     done += int64_t(filled);
     filled = 0;
   };
-  each_kept(s.kept, size_t(s.length), [&](const std::vector<int64_t>& offset) {
-    kernel(group.read(offset[0]), size_t(s.length), bytes + filled * size);
-    if (++filled == kBlock) flush();
+  each_kept(s.kept, size_t(s.length), group.together(s.kept), [&](const auto& offset, size_t groups) {
+    const char* in = static_cast<const char*>(group.read(offset[0], groups));
+    for (size_t g = 0; g < groups; ++g) {
+      kernel(in + g * group.pitch(), size_t(s.length), bytes + filled * size);
+      if (++filled == kBlock) flush();
+    }
   });
   if (!stop_requested()) flush();
   return {};
@@ -145,7 +190,7 @@ Status along_lines(const Eval& e, const Tensor& x, Axes axes, Tensor& out, Class
   }
   Group lines_in(x, from.lines, from.length, c), lines_out(out, to.lines, to.length, c);
   from.kept.strides.push_back(to.kept.strides[0]);
-  each_kept(from.kept, size_t(from.length + to.length), [&](const std::vector<int64_t>& offset) {
+  each_kept(from.kept, size_t(from.length + to.length), 1, [&](const auto& offset, size_t /*one*/) {
     const void* in = lines_in.read(offset[0]);
     kernel(in, size_t(from.length), lines_out.begin(out, offset[1]), size_t(to.length));
     lines_out.store(out, offset[1]);

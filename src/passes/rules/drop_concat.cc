@@ -6,8 +6,11 @@ namespace sx::passes {
 
 Rule drop_concat() {
   return rule({"Concat", "Sum", "Min", "Max", "Mean"}, [](Graph& g, NodeId n) -> Patch {
-    if (g.node(n).inputs.size() != 1) return {};
-    return Patch::with(g.node(n).outputs[0], g.node(n).inputs[0]);
+    const Node& node = g.node(n);
+    if (node.inputs.size() != 1) return {};
+    // An axis is wrong or right for a rank.
+    if (node.type == "Concat" && !shape_of(g, node.inputs[0]).known) return {};
+    return Patch::with(node.outputs[0], node.inputs[0]);
   });
 }
 
