@@ -194,7 +194,7 @@ class PadKernel final : public MoveKernel {
     auto p = std::make_unique<MovePrepared>();
     p->fill = mode_ == "constant";
     Dims from(rank, 0), to(rank, 0), size(rank, 0), sign(rank, 1);
-    SX_TRY(add_parts(*in[0], *out[0], before, after, 0, from, to, size, sign, *p));
+    if (out[0]->count() > 0) SX_TRY(add_parts(*in[0], *out[0], before, after, 0, from, to, size, sign, *p));
     return std::unique_ptr<Prepared>(std::move(p));
   }
 
@@ -270,6 +270,8 @@ class PadKernel final : public MoveKernel {
 
   static Status add_piece(const View& in, const View& out, const Dims& from, const Dims& to, const Dims& size,
                           const Dims& sign, MovePrepared& p) {
+    // A short axis that is mirrored far has more turns than elements.
+    if (p.pieces.size() >= kMostPieces) return error(Code::unsupported, "more than {} pieces", kMostPieces);
     const Dims own = strides_of(in), dense = contiguous_strides(out.dims);
     const int64_t bytes = int64_t(element_bytes(in.type));
     Dims strides(own.size(), 0);
@@ -285,6 +287,7 @@ class PadKernel final : public MoveKernel {
     return {};
   }
 
+  static constexpr size_t kMostPieces = 4096;
   std::string mode_;
 };
 

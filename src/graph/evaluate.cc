@@ -273,6 +273,18 @@ Result<Value> widen(const Value& value) {
   return value;
 }
 
+// Results without elements, where an evaluation would walk the long axes beside a zero.
+static bool walks_for_nothing(Eval& e) {
+  bool vast = false;
+  for (const Value& v : e.all_inputs()) vast = vast || (v.is_tensor() && vast_and_empty(v.tensor.dims()));
+  for (size_t i = 0; i < e.outputs(); ++i) {
+    if (!e.wanted(i)) continue;
+    if (!e.out(i).defined() || e.out(i).count() > 0) return false;
+    vast = vast || vast_and_empty(e.out(i).dims());
+  }
+  return vast;
+}
+
 Result<Values> evaluate_op(const Op& op, const Attrs& attrs, std::span<const Value> inputs,
                            std::span<const bool> wanted, const EvaluateOptions& options,
                            const BodyTools& bodies) {
@@ -294,7 +306,7 @@ Result<Values> evaluate_op(const Op& op, const Attrs& attrs, std::span<const Val
   if (options.cancel) task.cancel = options.cancel;
   const TaskScope scope(task);
   const RefusalWatch watch;
-  Status evaluated = contained([&] { return op.eval(e); });
+  Status evaluated = walks_for_nothing(e) ? Status() : contained([&] { return op.eval(e); });
   if (!watch.seen().ok() && evaluated.code() != Code::out_of_memory) return watch.seen();
   SX_TRY(check_stop());  // a stopped evaluation is left half done, and may fail for that
   SX_TRY(std::move(evaluated));

@@ -328,10 +328,20 @@ size_t Program::bytes_of(const View& v) const {
   return bytes;
 }
 
+// As evaluations: no kernel walks the long axes beside a zero.
+static bool walks_for_nothing(ViewList in, ViewList out) {
+  const auto vast = [](const View* v) { return v->defined() && vast_and_empty(v->dims); };
+  const auto empty = [](const View* v) { return !v->defined() || v->count() == 0; };
+  return std::all_of(out.begin(), out.end(), empty) &&
+         (std::any_of(in.begin(), in.end(), vast) || std::any_of(out.begin(), out.end(), vast));
+}
+
 Status Program::prepare_step(const Step& step, ViewList in, ViewList out, PlannedStep& planned) const {
   planned.needs = {.workers = machine_->parallel->width()};
-  auto prepared = step.kernel->prepare(in, out, planned.needs);
   planned.instead = nullptr;
+  planned.nothing = walks_for_nothing(in, out);
+  if (planned.nothing) return {};
+  auto prepared = step.kernel->prepare(in, out, planned.needs);
   if (prepared.ok()) {
     planned.prepared = std::move(prepared).value();
     if (stop_requested()) SX_TRY(check_stop());  // it may be half done

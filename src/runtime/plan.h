@@ -21,6 +21,7 @@ struct Address {
 struct PlannedStep {
   std::unique_ptr<Prepared> prepared;
   std::unique_ptr<Kernel> instead;  // of the last provider, where the step's own cannot do these sizes
+  bool nothing = false;             // no output has elements, long axes would be walked: left out
   Needs needs;
   int64_t scratch = -1, worker_scratch = -1;  // offsets in the host arena; -1: none
   size_t worker_stride = 0;

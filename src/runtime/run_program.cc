@@ -253,6 +253,7 @@ Status Program::run_kernel(Frame& frame, const RunRequest& request, size_t index
   Step& step = steps_[index];
   if (step.late) SX_TRY(resolve_late(frame, index));
   const PlannedStep& planned = step.late ? frame.late_steps[index] : frame.plan.steps[index];
+  if (planned.nothing) return {};
   if (planned.instead) return run_values(frame, request, index, *planned.instead);
   RunContext context{*machine_->parallel, request.cancel, nullptr, nullptr, planned.worker_stride, nullptr};
   if (step.late) {

@@ -69,6 +69,18 @@ bool element_count(std::span<const int64_t> dims, int64_t& count) {
   return zero || fits;
 }
 
+bool vast_and_empty(std::span<const int64_t> dims) {
+  double positions = 1;
+  bool empty = false;
+  for (int64_t d : dims) {
+    if (d == 0)
+      empty = true;
+    else
+      positions *= double(d);
+  }
+  return empty && positions > 1e6;
+}
+
 // Sizes beside a zero may be as large as they like, so both wrap around: nobody uses what they then say.
 int64_t product(std::span<const int64_t> dims) {
   uint64_t n = 1;

@@ -67,6 +67,8 @@ class Dims {
 
 // Product of the sizes. False if a size is negative or the product does not fit in int64.
 bool element_count(std::span<const int64_t> dims, int64_t& count);
+// No element, and beside the zero more positions than a loop should walk for nothing.
+bool vast_and_empty(std::span<const int64_t> dims);
 int64_t product(std::span<const int64_t> dims);          // of sizes already known to be valid
 Dims contiguous_strides(std::span<const int64_t> dims);  // in elements
 std::string to_string(std::span<const int64_t> dims);    // "[1, 3, 224]"

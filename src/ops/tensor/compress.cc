@@ -48,7 +48,7 @@ static Status eval(Eval& e) {
   const int64_t outer = product(dims.first(axis)), inner = product(dims.subspan(axis + 1));
   int64_t to = 0;
   StopCheck<16 * 1024> stop;
-  for (int64_t o = 0; o < outer && !stop(); ++o) {
+  for (int64_t o = 0; o < outer && e.out(0).count() > 0 && !stop(); ++o) {
     for (int64_t k : chosen) {
       if (stop(size_t(inner) + 1)) return {};
       move_run(x, (o * dims[axis] + k) * inner, e.out(0), to, inner);
