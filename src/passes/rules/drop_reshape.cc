@@ -16,13 +16,25 @@ bool target_stands_alone(const Graph& g, const Node& reshape) {
                      [](Dim d) { return !d.is_constant(0) && (d.is_constant() || always_positive(d)); });
 }
 
-// What goes away must have been checked: ranks, sizes or axes that only a run tells may be wrong.
-ValueId source(const Graph& g, ValueId v) {
+bool same_count(const Graph& g, ValueId a, ValueId b) {
+  const auto count = [](const Shape& shape) {
+    Dim all = 1;
+    for (Dim d : shape.dims) all = all * d;
+    return all;
+  };
+  const Shape &x = shape_of(g, a), &y = shape_of(g, b);
+  return x.known && y.known && count(x) == count(y);
+}
+
+// What goes away must have been checked, or what comes after must check it: ranks, sizes or axes that only a
+// run tells may be wrong.
+ValueId source(const Graph& g, ValueId v, ValueId after) {
   for (std::string_view op : {"Reshape", "Flatten", "Squeeze", "Unsqueeze"}) {
-    if (const Node* n = producer(g, v, op); n && shape_is_computed(g, *n)) {
-      const bool checked = op == "Reshape" || shape_of(g, n->inputs[0]).known;
-      return checked ? n->inputs[0] : kNoValue;
-    }
+    const Node* n = producer(g, v, op);
+    if (!n || !shape_is_computed(g, *n)) continue;
+    const ValueId x = n->inputs[0];
+    const bool checked = same_count(g, x, v) || (op == "Reshape" && same_count(g, v, after));
+    return checked ? x : kNoValue;
   }
   return kNoValue;
 }
@@ -38,7 +50,7 @@ Rule drop_reshape() {
     return Patch::with(y, x);
   });
   Rule twice = rule({"Reshape"}, [](Graph& g, NodeId n) -> Patch {
-    const ValueId x = source(g, g.node(n).inputs[0]), y = g.node(n).outputs[0];
+    const ValueId y = g.node(n).outputs[0], x = source(g, g.node(n).inputs[0], y);
     if (x == kNoValue || !target_stands_alone(g, g.node(n))) return {};
     const std::vector<ValueId> inputs = {x, g.node(n).inputs[1]};
     const Attrs attrs = g.node(n).attrs;
