@@ -194,7 +194,7 @@ class PadKernel final : public MoveKernel {
     auto p = std::make_unique<MovePrepared>();
     p->fill = mode_ == "constant";
     Dims from(rank, 0), to(rank, 0), size(rank, 0), sign(rank, 1);
-    if (out[0]->count() > 0) SX_TRY(add_parts(*in[0], *out[0], before, after, 0, from, to, size, sign, *p));
+    SX_TRY(add_parts(*in[0], *out[0], before, after, 0, from, to, size, sign, *p));
     return std::unique_ptr<Prepared>(std::move(p));
   }
 

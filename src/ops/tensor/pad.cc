@@ -85,11 +85,9 @@ static Status eval(Eval& e) {
     const auto it = std::find(axes.begin(), axes.end(), a);
     const int64_t before = it == axes.end() ? 0 : pads[size_t(it - axes.begin())];
     const int64_t size = x.dims()[a];
-    if (size == 0 && mode != "constant" && out.dims()[a] > 0)
-      return e.fail("mode {} cannot pad the empty axis {}", mode, a);
-    if (out.count() == 0) continue;
     offset[a].reserve(size_t(out.dims()[a]));
     for (int64_t k : turns(out.dims()[a])) {
+      if (size == 0 && mode != "constant") return e.fail("mode {} cannot pad the empty axis {}", mode, a);
       const int64_t from = source(mode, k - before, size);
       offset[a].push_back(from < 0 ? -1 : from * strides[a]);
     }
