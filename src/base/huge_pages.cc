@@ -63,4 +63,18 @@ void FreshPages::take(size_t end) {
   }
 }
 
+namespace {
+
+size_t alignment_of(size_t bytes) { return bytes < kHugePage ? kVectorAlignment : kHugePage; }
+
+}  // namespace
+
+void* allocate_fresh(size_t bytes) {
+  void* memory = allocate_memory(bytes, alignment_of(bytes));
+  FreshPages(memory, bytes).take(bytes);
+  return memory;
+}
+
+void free_fresh(void* memory, size_t bytes) { free_memory(memory, alignment_of(bytes)); }
+
 }  // namespace sx

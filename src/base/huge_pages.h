@@ -23,4 +23,8 @@ class FreshPages {
   bool huge_;
 };
 
+// Memory that will be written at once. What is as large as a huge page begins where one may, and is touched.
+void* allocate_fresh(size_t bytes);  // null: there is none
+void free_fresh(void* memory, size_t bytes);
+
 }  // namespace sx

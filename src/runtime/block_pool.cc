@@ -2,7 +2,7 @@
 #include "runtime/block_pool.h"
 
 #include "base/format.h"
-#include "base/memory.h"
+#include "base/huge_pages.h"
 #include "base/task.h"
 
 namespace sx {
@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kSlack = 64;  // vector kernels may read past the end of a row
 
 size_t round_up(size_t bytes) {
-  const size_t unit = bytes < 4096 ? 256 : bytes < (1 << 20) ? 4096 : 65536;
+  const size_t unit = bytes < 4096 ? 256 : bytes < (1 << 20) ? 4096 : bytes < kHugePage ? 65536 : kHugePage;
   return (bytes + kSlack + unit - 1) / unit * unit;
 }
 
@@ -76,7 +76,7 @@ bool BlockPool::find_free(size_t wanted, Block& block) {
 Result<void*> BlockPool::allocate(size_t bytes) {
   if (space_) return space_->allocate(bytes);
   if (memory_ && !memory_->take(bytes, current_task().memory_limit)) return memory_refused(bytes, {});
-  void* data = allocate_memory(bytes);
+  void* data = allocate_fresh(bytes);
   if (data) return data;
   if (memory_) memory_->give(bytes);
   return error(Code::out_of_memory, "the system has no {} to give", bytes_text(bytes));
@@ -110,7 +110,7 @@ void BlockPool::release(const Block& block) {
     space_->release(block.data);
     return;
   }
-  free_memory(block.data);
+  free_fresh(block.data, block.bytes);
   if (memory_) memory_->give(block.bytes);
 }
 

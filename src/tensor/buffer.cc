@@ -6,7 +6,6 @@
 #include "base/format.h"
 #include "base/huge_pages.h"
 #include "base/mapped_file.h"
-#include "base/memory.h"
 #include "base/task.h"
 #include "tensor/text_account.h"
 
@@ -16,15 +15,13 @@ namespace {
 // What a block costs beside its bytes: so many small ones do not go uncounted.
 constexpr size_t kOverhead = 192;
 
-size_t alignment_of(size_t bytes) { return bytes < 2 * kHugePage ? kVectorAlignment : kHugePage; }
-
 struct OwnedBuffer final : Buffer {
   OwnedBuffer(void* p, size_t bytes, MemoryCharge charge) : charge_(std::move(charge)) {
     data_ = p;
     bytes_ = bytes;
     writable_ = true;
   }
-  ~OwnedBuffer() override { free_memory(const_cast<void*>(data_), alignment_of(bytes_)); }
+  ~OwnedBuffer() override { free_fresh(const_cast<void*>(data_), bytes_ + kAlignment); }
   MemoryCharge charge_;
 };
 
@@ -83,9 +80,8 @@ bool TextAccount::reserve(size_t letters) {
 Result<std::shared_ptr<Buffer>> Buffer::allocate(size_t bytes) {
   if (bytes > SIZE_MAX / 2) return memory_refused(bytes, {});
   SX_ASSIGN(MemoryCharge charge, charge_memory(bytes + kOverhead));
-  void* p = allocate_memory(bytes + kAlignment, alignment_of(bytes));
+  void* p = allocate_fresh(bytes + kAlignment);
   if (!p) return error(Code::out_of_memory, "the system has no {} to give", bytes_text(bytes));
-  if (alignment_of(bytes) == kHugePage) FreshPages(p, bytes).take(bytes);
   std::memset(static_cast<char*>(p) + bytes, 0, kAlignment);
   return std::shared_ptr<Buffer>(std::make_shared<OwnedBuffer>(p, bytes, std::move(charge)));
 }

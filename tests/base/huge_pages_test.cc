@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <initializer_list>
 
 #include "base/memory.h"
 
@@ -24,6 +25,16 @@ TEST_CASE("taking pages leaves what was written before") {
   }
   for (size_t i = 0; i < bytes; i += 101) CHECK(memory[i] == uint8_t(i / step + 1));
   free_memory(memory, kHugePage);
+}
+
+TEST_CASE("fresh memory begins where a huge page may once it is as large as one") {
+  for (const size_t bytes : {size_t{1}, kHugePage - 1, kHugePage, 2 * kHugePage + 4097}) {
+    auto* memory = static_cast<uint8_t*>(allocate_fresh(bytes));
+    REQUIRE(memory);
+    CHECK(reinterpret_cast<uintptr_t>(memory) % (bytes < kHugePage ? kVectorAlignment : kHugePage) == 0);
+    std::memset(memory, 7, bytes);
+    free_fresh(memory, bytes);
+  }
 }
 
 TEST_CASE("no memory has no pages") {
