@@ -21,7 +21,7 @@ constexpr std::pair<const char*, const char*> kExits[] = {
 constexpr std::pair<const char*, const char*> kEnvironment[] = {
     {"SARDONYX_ISA", "the highest vector level to use: baseline, avx2 or avx512"},
     {"SARDONYX_THREADS", "how many threads to use where --threads does not say"},
-    {"SARDONYX_LOG", "what to log on standard error: error, warn, info or debug"},
+    {"SARDONYX_LOG", "what to log on standard error: error, warn (unless said), info or debug"},
     {"NO_COLOR", "set to anything: no colours, as --color never"}};
 
 // "-o, --output FILE"

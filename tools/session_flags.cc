@@ -21,10 +21,10 @@ void say(void*, LogLevel level, std::string_view message) {
   std::fprintf(stderr, "%s: %s\n", level < LogLevel::off ? kLevels[int(level)] : "log", text.c_str());
 }
 
-// What SARDONYX_LOG asks to be told; nothing without it.
-Result<Log> log_from_environment() {
+// What SARDONYX_LOG asks to be told; without it what a user should know.
+Result<Log> log_from_environment(bool quiet) {
   const char* wanted = std::getenv("SARDONYX_LOG");
-  if (!wanted || !*wanted) return Log();
+  if (!wanted || !*wanted) return Log{.sink = say, .least = quiet ? LogLevel::error : LogLevel::warn};
   for (size_t i = 0; i < std::size(kLevels); ++i) {
     if (std::string_view(wanted) == kLevels[i]) return Log{.sink = say, .least = LogLevel(i)};
   }
@@ -59,7 +59,7 @@ Result<SessionOptions> SessionFlags::options(const Common& common) const {
   SessionOptions o;
   SX_ASSIGN(const unsigned otherwise, threads_from_environment());
   o.threads = common.threads > 0 ? common.threads : otherwise;
-  SX_ASSIGN(o.log, log_from_environment());
+  SX_ASSIGN(o.log, log_from_environment(common.quiet));
   o.rules = !no_rules;
   o.allow_newer = allow_newer;
   o.strict_names = strict_names;
