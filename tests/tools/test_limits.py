@@ -53,7 +53,8 @@ def test_a_limit_that_is_none(huge):
 def test_a_foolish_number_of_threads():
     many = ("run", DIGITS, "--random", "--threads", "100000")
     assert "warn: 100000 threads were asked for" in run(*many)[1]
-    assert run(*many, "--quiet")[1] == run(*many, env={"SARDONYX_LOG": "error"})[1] == ""
+    assert run(*many, "--quiet")[1] == ""
+    assert "warn" not in run(*many, env={"SARDONYX_LOG": "error"})[1]
     assert "threads were asked for" in run(*many[:3], env={"SARDONYX_THREADS": "100000"})[1]
 
 
