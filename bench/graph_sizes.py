@@ -2,12 +2,14 @@
 """Graphs of many nodes beside onnxruntime: load, first run, steady run and memory, for each node.
 
 python bench/graph_sizes.py [--kinds chain ...] [--sizes 1000 10000 ...] [--engines sardonyx onnxruntime] [--json]
-Linear means that a node costs at the largest size at most twice what it costs at 10,000; the last column says so.
+The last column is the power of the size by which load, first run, steady run or memory grows the fastest between the
+two largest sizes: 1 is linear, 2 quadratic. Smaller sizes say less, because they fit into a cache.
 An engine that takes longer than --limit seconds for one graph is stopped and left out of that kind's larger sizes.
 """
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -15,11 +17,15 @@ import tempfile
 import time
 from pathlib import Path
 
+from fresh_process import bring_memory
+
 SIZES = (1_000, 10_000, 100_000, 200_000)
 ENGINES = ("sardonyx", "onnxruntime")
 OPSET = 17
 NEST = 16  # Ifs within Ifs
 CALL = 10  # nodes of a function
+MOST_GROWTH = 1.5
+MEMORY_OF_A_NODE = 32_000  # bytes, more than either engine takes
 
 
 class Net:
@@ -315,16 +321,16 @@ def in_process(engine: str, path: Path, limit: float) -> dict | None:
     return json.loads(run.stdout)
 
 
-def linear(rows: dict[int, dict]) -> str:
-    """The worst ratio of the cost of a node at the largest size to that at 10,000."""
-    if 10_000 not in rows or max(rows) <= 10_000:
+def growth(rows: dict[int, dict]) -> str:
+    """The largest power of the size by which a cost grows between the two largest sizes."""
+    if len(rows) < 2 or max(rows) <= 10_000:
         return ""
-    small, large = rows[10_000], rows[max(rows)]
+    half, whole = sorted(rows)[-2:]
     worst = max(
-        (large[what] / max(rows)) / max(small[what] / 10_000, least)
+        math.log(rows[whole][what] / max(rows[half][what], least * half)) / math.log(whole / half)
         for what, least in (("load", 1e-7), ("first", 1e-7), ("steady", 2e-8), ("bytes", 64))
     )
-    return f"{worst:.1f}x" + (" NOT LINEAR" if worst > 2 else "")
+    return f"{worst:.1f}" + (" NOT LINEAR" if worst > MOST_GROWTH else "")
 
 
 def main():
@@ -357,6 +363,7 @@ def main():
                 for engine in () if args.write else args.engines:
                     if engine in slow:
                         continue
+                    bring_memory(nodes * MEMORY_OF_A_NODE)
                     row = in_process(engine, path, args.limit)
                     if row is None:
                         slow.add(engine)
@@ -369,7 +376,7 @@ def main():
                     results.append({"kind": kind, "nodes": nodes, "engine": engine, **row})
                     if not args.json:
                         cost = "".join(f"{row[k] / nodes * 1e6:10.2f}" for k in ("load", "first", "steady"))
-                        text = linear(rows[engine]) if nodes == max(args.sizes) else ""
+                        text = growth(rows[engine]) if nodes == max(args.sizes) else ""
                         print(
                             f"{kind:14}{nodes:8}  {engine:12}{cost}{'':12}{row['bytes'] / nodes:8.0f}  {text}",
                             flush=True,
