@@ -3,6 +3,7 @@
 
 import enum
 import logging
+import operator
 
 from . import _sardonyx
 
@@ -33,10 +34,19 @@ def _log(level: int, message: str) -> None:
     _LOGGER.log(_LEVELS[min(level, 3)], message)
 
 
+def _whole(name: str, value) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}, expected a whole number") from None
+
+
 def _bytes(size: int | str) -> int:
     if isinstance(size, str):
         return _sardonyx.parse_memory(size)
-    if not 0 <= size < 2**63:
+    if isinstance(size, float) and size.is_integer():  # 2e9
+        size = int(size)
+    if not 0 <= _whole("memory_limit", size) < 2**63:
         raise ValueError(f"memory_limit is {size}, expected bytes, 0 or more, or text as '2G'")
     return int(size)
 
@@ -100,17 +110,18 @@ class SessionOptions:
 
     def add_free_dimension_override_by_name(self, name: str, size: int) -> None:
         """Fixes a named dimension of the inputs ahead."""
-        if not 0 <= size < 2**63:
+        if not 0 <= _whole(f"the size of '{name}'", size) < 2**63:
             raise ValueError(f"the size of '{name}' is {size}, expected 0 to 2^63 - 1")
         self._dims[name] = int(size)
 
     def _settings(self, providers: list[str]) -> dict:
-        if self.intra_op_num_threads < 0:
-            raise ValueError(f"intra_op_num_threads is {self.intra_op_num_threads}, expected 0 or more")
-        if not 0 <= self.log_severity_level <= 4:
+        threads = _whole("intra_op_num_threads", self.intra_op_num_threads)
+        if threads < 0:
+            raise ValueError(f"intra_op_num_threads is {threads}, expected 0 or more")
+        if not 0 <= _whole("log_severity_level", self.log_severity_level) <= 4:
             raise ValueError(f"log_severity_level is {self.log_severity_level}, expected 0 to 4")
         settings = {
-            "threads": min(self.intra_op_num_threads, 2**31),
+            "threads": min(threads, 2**31),
             "rules": self.graph_optimization_level != GraphOptimizationLevel.ORT_DISABLE_ALL,
             "providers": providers,
             "plugins": [str(path) for path in self.plugins],

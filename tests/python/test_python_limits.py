@@ -216,6 +216,13 @@ def test_foolish_options_are_named(x):
     relu = model_of("g (float[N, 4] x) => (float[N, 4] y) { y = Relu(x) }")
     with pytest.raises(ValueError, match="intra_op_num_threads is -1"):
         session_of(relu, "cpu", -1)
+    for threads in (1.5, "2", None):
+        with pytest.raises(TypeError, match="intra_op_num_threads is .* expected a whole number"):
+            session_of(relu, "cpu", threads)
+    for limit in (1.5, None):
+        with pytest.raises(TypeError, match="memory_limit is .* expected a whole number"):
+            sardonyx.load(relu, memory_limit=limit)
+    sardonyx.load(relu, memory_limit=2e9)
     for timeout in (-1.0, float("nan")):
         with pytest.raises(Exception, match="a timeout of"):
             sardonyx.InferenceSession(relu).run(None, {"x": x}, sardonyx.RunOptions(timeout=timeout))

@@ -260,9 +260,12 @@ def disturb(random: np.random.Generator, arrays: dict, eps: float, several: bool
             with np.errstate(all="ignore"):
                 step = eps if a.dtype.itemsize >= 4 else float(ml_dtypes.finfo(a.dtype).eps)
                 step *= sign
-                x = wide(a) * (1 + step * random.choice([-1.0, 1.0, 0.5], a.shape))
+                way = random.choice([-1.0, 1.0, 0.5], a.shape)
+                x = wide(a)
+                moves = x * (step * way)
                 if several and a.size and np.isfinite(mean := np.abs(x).mean()):
-                    x = x + step * mean * random.choice([-1.0, 1.0], a.shape)
+                    moves += step * mean * np.copysign(1.0, moves)  # the two never cancel
+                x = x + moves
                 a = x if a.dtype == np.float64 else x.astype(a.dtype)
         changed[name] = a
     return changed
