@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session_flags.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
@@ -18,7 +20,9 @@ constexpr const char* kLevels[] = {"debug", "info", "warn", "error"};
 
 void say(void*, LogLevel level, std::string_view message) {
   const std::string text = escaped(message);
-  std::fprintf(stderr, "%s: %s\n", level < LogLevel::off ? kLevels[int(level)] : "log", text.c_str());
+  const char* over_progress = ::isatty(2) ? "\r\x1b[K" : "";
+  std::fprintf(stderr, "%s%s: %s\n", over_progress, level < LogLevel::off ? kLevels[int(level)] : "log",
+               text.c_str());
 }
 
 // What SARDONYX_LOG asks to be told; without it what a user should know.
