@@ -195,7 +195,7 @@ static void finish_scores(const Eval& e, const Bias<T>& bias, int64_t b, int64_t
     if (debug && mode == when) copy_numbers(scores.data(), scores.size(), debug);
   };
   show(0);
-  if (cap > 0) {
+  if (cap != 0) {
     StopCheck<> capping;
     for (size_t k = 0; k < scores.size() && !capping(); ++k) scores[k] = cap * std::tanh(scores[k] / cap);
   }
