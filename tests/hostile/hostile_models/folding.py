@@ -34,18 +34,19 @@ case(
     consts={"f": np.full((1000, 1000), 1e-3, np.float32)},
     options=SOON,
 )
+PRODUCTS = ["f", *(f"f{i}" for i in range(1, 100)), "y"]
 case(
-    "MatMul of constants that takes an hour",
-    [filled, node("MatMul", "f f")],
+    "products of constants that take an hour",
+    [filled, *(node("MatMul", f"{a} f", b) for a, b in zip(PRODUCTS, PRODUCTS[1:], strict=False))],
     says=("node '", "deadline"),
-    consts={"n": ints(2, 3000, 3000)},
+    consts={"n": ints(3000, 3000)},
     options=SOON | {"memory_limit": 400 << 20},
 )
 case(
     "Conv of constants that takes an hour",
     [filled, node("Conv", "f w")],
     says=("node '", "deadline"),
-    consts={"n": ints(1, 16, 500, 500), "w": ones(64, 16, 31, 31)},
+    consts={"n": ints(1, 16, 800, 800), "w": ones(64, 16, 31, 31)},
     options=SOON | {"memory_limit": 400 << 20},
 )
 BODY = graph(
