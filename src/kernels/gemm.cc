@@ -179,30 +179,47 @@ class GemmRun {
   size_t lanes_ = 0, width_ = 0;
 };
 
-constexpr size_t kRowsPerLook = size_t{1} << 16;  // of a panel: a millisecond
+constexpr size_t kPackedPerChunk = size_t{1} << 16;
+// Of a B that is stored by rows: as many streams as the processor follows, and a page of each.
+constexpr size_t kStreams = 16, kPanelsTogether = 32;
+
+// A chunk of packing, and how many rows of it pass through all its panels at a time.
+struct PackedPiece {
+  size_t panels, rows, together;
+};
+
+PackedPiece piece_of_b(const GemmShape& s, size_t panels, size_t width) {
+  const auto that_fit = [](size_t floats) { return divide_up(kPackedPerChunk, std::max<size_t>(1, floats)); };
+  if (s.trans_b) {  // columns are what lies side by side
+    const size_t rows = std::min(std::max<size_t>(1, s.k), kPackedPerChunk);
+    return {that_fit(rows * width), rows, rows};
+  }
+  const size_t together = std::clamp<size_t>(panels, 1, kPanelsTogether);
+  return {together, divide_up(that_fit(together * width), kStreams) * kStreams, kStreams};
+}
 
 void pack_b(const GemmPlan& plan, const void* b, float* packed, Parallel& parallel) {
   const GemmShape& s = plan.shape_;
   const size_t lanes = plan.tiles_->lanes, width = 2 * lanes;
-  const size_t per_chunk = std::max<size_t>(1, (1 << 16) / std::max<size_t>(1, s.k * width));
-  const auto body = [&](size_t chunk, size_t) {
-    const size_t end = std::min(plan.panels_, (chunk + 1) * per_chunk);
-    for (size_t panel = chunk * per_chunk; panel < end; ++panel) {
-      const size_t col = panel * width, cols = std::min(width, s.n - col),
-                   to_width = cols <= lanes ? lanes : width;
-      const char* from = static_cast<const char*>(b) + (s.trans_b ? col * s.ldb : col) * sizeof(float);
-      for (size_t k = 0; k < s.k && !stop_requested(); k += kRowsPerLook) {
-        const size_t rows = std::min(kRowsPerLook, s.k - k);
-        plan.pack_.panel(from + (s.trans_b ? k : k * s.ldb) * sizeof(float), s.ldb, s.trans_b, rows, cols,
-                         to_width, packed + col * s.k + k * to_width);
-      }
-    }
+  const PackedPiece piece = piece_of_b(s, plan.panels_, width);
+  const auto pack = [&](size_t panel, size_t k, size_t rows) {
+    const size_t col = panel * width, cols = std::min(width, s.n - col),
+                 to_width = cols <= lanes ? lanes : width;
+    const size_t from = s.trans_b ? col * s.ldb + k : k * s.ldb + col;
+    plan.pack_.panel(static_cast<const char*>(b) + from * sizeof(float), s.ldb, s.trans_b, rows, cols,
+                     to_width, packed + col * s.k + k * to_width);
   };
-  const size_t chunks = divide_up(plan.panels_, per_chunk);
-  if (chunks == 1)
+  const size_t across = divide_up(plan.panels_, piece.panels), down = divide_up(s.k, piece.rows);
+  const auto body = [&](size_t chunk, size_t) {
+    const size_t panel0 = chunk % across * piece.panels, k0 = chunk / across * piece.rows;
+    const size_t panel1 = std::min(plan.panels_, panel0 + piece.panels), k1 = std::min(s.k, k0 + piece.rows);
+    for (size_t k = k0; k < k1 && !stop_requested(); k += piece.together)
+      for (size_t panel = panel0; panel < panel1; ++panel) pack(panel, k, std::min(piece.together, k1 - k));
+  };
+  if (across * down == 1)
     body(0, 0);
   else
-    parallel.run(chunks, body);
+    parallel.run(across * down, body);
 }
 
 void run_gemm(const GemmPlan& plan, const float* a, const float* b, float* c, const Epilogue& epilogue,

@@ -5,8 +5,6 @@
 
 namespace sx::SX_ISA {
 
-constexpr size_t kRowsAhead = 16;
-
 // Up to kLanes rows of `k` values, each `ld` floats apart, to to[k][...] with rows as columns.
 SX_INLINE void pack_columns(const float* from, size_t ld, size_t rows, size_t k, float* to,
                             size_t to_stride) {
@@ -42,10 +40,6 @@ void pack_panel(const void* source, size_t ldb, bool transposed, size_t k, size_
   const Mask exists = first_lanes(cols > whole ? cols - whole : 0);
   for (size_t i = 0; i < k; ++i) {
     const float* row = b + i * ldb;
-    // Rows may be pages apart, where the processor does not see them coming.
-    if (i + kRowsAhead < k) {
-      for (size_t j = 0; j < cols; j += kLanes) __builtin_prefetch(row + kRowsAhead * ldb + j);
-    }
     float* to = packed + i * width;
     for (size_t j = 0; j < whole; j += kLanes) store(to + j, load(row + j));
     if (whole < width) store(to + whole, load_masked(row + whole, exists));
