@@ -17,8 +17,9 @@ size_t out_size(size_t in, size_t before, size_t after, size_t kernel, size_t di
   return padded < reach ? 0 : (padded - reach) / stride + 1;
 }
 
-constexpr size_t kPaddedChannels = 16;  // whose lines are few enough to copy
-constexpr size_t kMinLine = 6;          // output positions that make a tile
+constexpr size_t kPaddedChannels = 16;    // whose lines are few enough to copy
+constexpr size_t kChannelsTogether = 16;  // whose transformed weights stay in the first-level cache
+constexpr size_t kMinLine = 6;            // output positions that make a tile
 
 // Pieces at once, so that a panel's share of the weights stays in the cache.
 size_t inner_blocks(size_t inner, size_t pieces) {
@@ -249,15 +250,19 @@ void pack_conv(const ConvPlan& plan, const void* weights, float* packed, Paralle
     const size_t cols = std::min(width, plan.out_group_ - col), panel = cols <= lanes ? lanes : width;
     const char* from = bytes + (group * plan.out_group_ + col) * k * sizeof(float);
     if (winograd) {
-      std::vector<float> taps_first(k * panel);
-      plan.table_.pack_panel(from, plan.in_group_, taps, cols, panel, taps_first.data());
-      plan.winograd_.weights(taps_first.data(), plan.in_group_, panel,
-                             packed + (group * padded + col) * plan.in_group_ * kWinogradPoints);
+      std::vector<float> taps_first(taps * kChannelsTogether * panel);
+      float* to = packed + (group * padded + col) * plan.in_group_ * kWinogradPoints;
+      for (size_t c = 0; c < plan.in_group_; c += kChannelsTogether) {
+        const size_t channels = std::min(kChannelsTogether, plan.in_group_ - c);
+        plan.table_.pack_panel(from + c * taps * sizeof(float), k, channels, taps, cols, panel,
+                               taps_first.data());
+        plan.winograd_.weights(taps_first.data(), channels, panel, to + c * panel, plan.in_group_ * panel);
+      }
       return;
     }
     float* to = packed + (group * padded + col) * k;
     if (plan.kind_ == ConvKind::blocked && taps > 1)
-      plan.table_.pack_panel(from, plan.in_group_, taps, cols, panel, to);
+      plan.table_.pack_panel(from, k, plan.in_group_, taps, cols, panel, to);
     else
       plan.pack_.panel(from, k, true, k, cols, panel, to);
   });

@@ -197,8 +197,8 @@ static void depthwise(const ConvDepthwiseLine* args) {
   }
 }
 
-static void pack_conv_panel(const void* source, size_t channels, size_t taps, size_t cols, size_t width,
-                            float* packed) {
+static void pack_conv_panel(const void* source, size_t row, size_t channels, size_t taps, size_t cols,
+                            size_t width, float* packed) {
   const float* weights = (const float*)source;
   const size_t k = channels * taps;
   for (size_t j = 0; j < width; j += kLanes) {
@@ -207,13 +207,14 @@ static void pack_conv_panel(const void* source, size_t channels, size_t taps, si
       Vec square[kLanes];
       SX_UNROLL
       for (size_t r = 0; r < kLanes; ++r) {
-        const float* p = weights + (j + r) * k + i;
+        const float* p = weights + (j + r) * row + i;
         square[r] = j + r >= cols ? zero() : n == kLanes ? load(p) : load_part(p, n);
       }
       transpose(square);
+      size_t tap = i % taps, channel = i / taps;
       for (size_t r = 0; r < n; ++r) {
-        const size_t tap = (i + r) % taps, channel = (i + r) / taps;
         store(packed + (tap * channels + channel) * width + j, square[r]);
+        if (++tap == taps) tap = 0, ++channel;
       }
     }
   }

@@ -74,8 +74,8 @@ struct WinogradOutput {
 };
 
 struct WinogradTable {
-  // Panels [9][channels][width] to [16][channels][width].
-  void (*weights)(const float* taps, size_t channels, size_t width, float* to);
+  // [9][channels][width] to [16][channels][width], points `point` floats apart.
+  void (*weights)(const float* taps, size_t channels, size_t width, float* to, size_t point);
   void (*input)(const WinogradInput* args);
   void (*output)(const WinogradOutput* args);
 };
@@ -85,8 +85,8 @@ struct ConvTable {
   void (*gather_plain)(const ConvGather* args);
   void (*columns)(const ConvColumns* args);
   void (*depthwise)(const ConvDepthwiseLine* args);
-  // [out][channels][taps] at any address to panels of `width` columns, k in the order of the gather.
-  void (*pack_panel)(const void* weights, size_t channels, size_t taps, size_t cols, size_t width,
+  // [out][channels][taps] at any address, `row` floats from out to out, to a panel [taps][channels][width].
+  void (*pack_panel)(const void* weights, size_t row, size_t channels, size_t taps, size_t cols, size_t width,
                      float* packed);
 };
 

@@ -33,8 +33,8 @@ SX_INLINE void weight_points(const Vec (&g)[3], Vec (&to)[kPoints]) {
   to[3] = g[2];
 }
 
-// [9][channels][width] to [16][channels][width].
-static void weights(const float* taps, size_t channels, size_t width, float* to) {
+// [9][channels][width] to [16][channels][width], points `point` floats apart.
+static void weights(const float* taps, size_t channels, size_t width, float* to, size_t point) {
   const size_t n = channels * width;
   for (size_t at = 0; at < n; at += kLanes) {
     Vec half[3][kPoints];
@@ -51,7 +51,7 @@ static void weights(const float* taps, size_t channels, size_t width, float* to)
       Vec points[kPoints];
       weight_points(line, points);
       SX_UNROLL
-      for (int x = 0; x < kPoints; ++x) store(to + (size_t)(kPoints * y + x) * n + at, points[x]);
+      for (int x = 0; x < kPoints; ++x) store(to + (size_t)(kPoints * y + x) * point + at, points[x]);
     }
   }
 }
