@@ -158,7 +158,7 @@ class MatmulKernel final : public NamedKernel {
       e.residual_batch[1] = s.c_batch[1];
     }
     float* scratch = static_cast<float*>(context.scratch);
-    if (c_ >= 0) use_c(*in[size_t(c_)], s, e, scratch + p.row_at);
+    if (c_ >= 0 && beta_ != 0) use_c(*in[size_t(c_)], s, e, scratch + p.row_at);
     const float* a = p.a.data(*in[a_], scratch, context.parallel);
     const float* b =
         packed_ ? static_cast<const float*>(packed_->data()) : p.b.data(*in[b_], scratch, context.parallel);

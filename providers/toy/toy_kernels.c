@@ -242,7 +242,7 @@ static void product_chunk(void* context, size_t row, size_t worker) {
   const toy_kernel* k = c->k;
   const int64_t columns = k->out_channels;
   const float* a = c->data[0] + (int64_t)row * k->in_channels;
-  const sx_view* bias = c->data[2] ? &c->in[k->bias] : NULL;
+  const sx_view* bias = c->data[2] && k->beta != 0 ? &c->in[k->bias] : NULL;
   const int64_t down = bias && bias->rank == 2 && bias->dims[0] != 1 ? bias->dims[1] : 0;
   const int64_t along = bias && bias->rank > 0 && bias->dims[bias->rank - 1] != 1;
   (void)worker;

@@ -45,6 +45,21 @@ SX_INLINE double block_sums(const float* x, size_t n, F f) {
   return total;
 }
 
+// Mean and sum of squares of numbers that float cannot square or add up.
+SX_INLINE void wide_moments(const float* x, size_t n, bool rms, double* mean, double* squares) {
+  const auto sum_of = [&](auto f) {
+    double sum = 0;
+    for (size_t i = 0; i < n; ++i) {
+      if (i % kPerLook == kPerLook - 1 && stop_requested()) break;
+      sum += f((double)x[i]);
+    }
+    return sum;
+  };
+  const double middle = rms ? 0.0 : sum_of([](double v) { return v; }) / (double)n;
+  *squares = sum_of([&](double v) { return (v - middle) * (v - middle); });
+  *mean = middle;
+}
+
 }  // namespace
 
 // y[i] = x[i] + r[i]
@@ -58,7 +73,8 @@ void row_moments(const float* x, size_t n, float epsilon, bool rms, double* mean
   const Vec pivot = set1(*x);
   *mean = rms ? 0.0 : (double)*x + block_sums(x, n, [&](Vec v) { return v - pivot; }) / (double)n;
   const Vec vm = set1((float)*mean);
-  const double squares = block_sums(x, n, [&](Vec v) { return (v - vm) * (v - vm); });
+  double squares = block_sums(x, n, [&](Vec v) { return (v - vm) * (v - vm); });
+  if (!(squares <= __DBL_MAX__)) wide_moments(x, n, rms, mean, &squares);
   *inv_std = (float)(1.0 / __builtin_sqrt(squares / (double)n + (double)epsilon));
 }
 

@@ -13,7 +13,7 @@ static Tensor value_of(const Attrs& attrs) {
 static Status infer(Infer& i) {
   const Tensor value = value_of(i.attrs());
   if (value.count() != 1) return i.fail("attribute 'value' has {} elements, not one", value.count());
-  if (i.rank_known(0) && i.rank(0) > 1) {
+  if (i.rank_known(0) && i.rank(0) != 1) {
     return i.fail("the shape must be a list, found dims {}", to_string(i.dims(0)));
   }
   const auto* dims = i.elements(0);
