@@ -48,8 +48,8 @@ struct Planner {
 
   Status concrete(Dim d, int64_t& v, const char* what) {
     if (!values.value(d, v) || v < 0) {
-      return error(Code::invalid_argument, "the size {} of {} does not work out for these inputs",
-                   to_string(d), what);
+      return error(Code::invalid_argument, "the size {} of {} does not work out for these inputs: {}",
+                   to_string(d), what, why_no_size(d, plan.symbols));
     }
     return {};
   }
@@ -185,8 +185,9 @@ struct Planner {
       for (size_t k = 0; k < info.elements.size(); ++k) {
         int64_t v = 0;
         if (!values.value(info.elements[k], v)) {
-          return error(Code::invalid_argument, "element {} of '{}', {}, does not work out for these inputs",
-                       k, info.name, to_string(info.elements[k]));
+          const Dim d = info.elements[k];
+          return error(Code::invalid_argument, "element {} of '{}', {}, does not work out for these inputs: {}",
+                       k, info.name, to_string(d), why_no_size(d, plan.symbols));
         }
         store_integer(info.type.elem, at, k, v);
       }

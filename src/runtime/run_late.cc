@@ -68,8 +68,8 @@ Status size_late(const Slot& slot, std::span<const int64_t> symbols, View& view)
   view.dims.resize(slot.dims.size());
   for (size_t k = 0; k < slot.dims.size(); ++k) {
     if (!evaluate(slot.dims[k], symbols, view.dims[k]) || view.dims[k] < 0) {
-      return error(Code::invalid_argument, "the size {} does not work out for these inputs",
-                   to_string(slot.dims[k]));
+      return error(Code::invalid_argument, "the size {} does not work out for these inputs: {}",
+                   to_string(slot.dims[k]), why_no_size(slot.dims[k], symbols));
     }
   }
   return {};

@@ -142,6 +142,8 @@ class Substitution {
 // The value under a binding (one number a symbol, negative: not known). False on overflow, division by zero,
 // a broadcast that fails or a symbol that is not known. Allocates nothing.
 bool evaluate(Dim d, std::span<const int64_t> symbols, int64_t& value);
+// Why a size has no value, or none that is a size, as in "2 and 4 do not broadcast".
+std::string why_no_size(Dim d, std::span<const int64_t> symbols);
 
 // The same for many Dims under one binding, which must not change meanwhile: each distinct part is computed
 // once.

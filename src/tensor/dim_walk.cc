@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/format.h"
 #include "tensor/dim_bounds.h"
 
 namespace sx {
@@ -115,6 +116,23 @@ bool evaluate(Dim d, std::span<const int64_t> symbols, int64_t& value) {
     if (!compute(*parts[i], symbols, values[i], value_of)) return false;
   }
   return sum_of(d, value, value_of);
+}
+
+std::string why_no_size(Dim d, std::span<const int64_t> symbols) {
+  DimValues values(symbols);
+  int64_t v = 0, a = 0, b = 0;
+  if (values.value(d, v)) return format("it is {}", v);
+  for (const DimAtom* atom : d.expr()->parts) {
+    if (atom->op == DimOp::symbol) {
+      if (compute(*atom, symbols, v, [](const DimAtom&, int64_t&) { return false; })) continue;
+      return format("{} is not known", atom->pool->symbol_name(atom->symbol));
+    }
+    if (!values.value(atom->a, a) || !values.value(atom->b, b)) break;
+    if (apply(atom->op, a, b, v)) continue;
+    return atom->op == DimOp::broadcast ? format("{} and {} do not broadcast", a, b)
+                                        : format("{} cannot be divided by {}", a, b);
+  }
+  return "it is too large";
 }
 
 bool DimValues::value(Dim d, int64_t& value) {

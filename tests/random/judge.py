@@ -482,19 +482,34 @@ def peer_tolerance(case: Case, truth: np.ndarray) -> np.ndarray:
         largest = np.max(size, where=np.isfinite(size), initial=0)
         size = np.where(np.isfinite(size), size, 0)
         coarse = max(case_epsilon(case) / 2.0**-23, 1)
-        rest = running_sums(case, size) if case.label.startswith("LRN-") else 0
+        lost = LOST_BY_ONNXRUNTIME.get(case.label.split("-")[0])
+        if lost:  # what nodes behind it make of that is not known
+            rest = np.full(size.shape, np.nan) if case.has_tail else lost(case, size)
+        else:
+            rest = 0
         return coarse * (PEER_RELATIVE * size + PEER_FLOOR * largest + 1e-7) + rest
 
 
 def running_sums(case: Case, size: np.ndarray) -> np.ndarray:
-    """onnxruntime takes the windows of LRN as differences of sums over all channels, which have rounded before. What nodes behind it make of that is not known: NaN."""
-    if case.has_tail:
-        return np.full(size.shape, np.nan)
+    """onnxruntime takes the windows of LRN as differences of sums over all channels, which have rounded before."""
     x = wide(case.spec.inputs[0])
     attrs = {"alpha": 1e-4, "beta": 0.75, "bias": 1.0} | case.spec.attrs
     share = attrs["alpha"] / attrs["size"]
     lost = 4 * epsilon(case.spec.inputs[0].dtype) * x.shape[1] * (x * x).sum(1, keepdims=True)
     return size * attrs["beta"] * share * lost / (attrs["bias"] + share * x * x)
+
+
+def difference_of_squares(case: Case, size: np.ndarray) -> np.ndarray:
+    """onnxruntime takes the variance of GroupNormalization as the mean square less the square of the mean."""
+    x, attrs = wide(case.spec.inputs[0]), {"epsilon": 1e-5} | case.spec.attrs
+    groups = x.reshape(x.shape[0] * attrs["num_groups"], -1)
+    lost = 4 * epsilon(case.spec.inputs[0].dtype) * (groups * groups).mean(1)
+    share = lost / (groups.var(1) + attrs["epsilon"])
+    before_bias = size + np.abs(wide(case.spec.inputs[2])).max(initial=0)
+    return before_bias * np.repeat(share, groups.shape[1]).reshape(x.shape)
+
+
+LOST_BY_ONNXRUNTIME = {"LRN": running_sums, "GroupNormalization": difference_of_squares}
 
 
 def judge(case: Case, stage: Callable[[str], None], peers: bool, sample: bool) -> list[Finding]:

@@ -55,6 +55,10 @@ TEST_CASE("division") {
   int64_t v = 0;
   const std::array<int64_t, 2> zero{0, 5};
   CHECK(!evaluate(floordiv(s, n), zero, v));
+  CHECK(why_no_size(floordiv(s, n), zero) == "5 cannot be divided by 0");
+  CHECK(why_no_size(n - s, zero) == "it is -5");
+  const std::array<int64_t, 2> unknown{-1, 5};
+  CHECK(why_no_size(min(n, s), unknown) == "N is not known");
 }
 
 TEST_CASE("minimum, maximum and what can be proved") {
@@ -88,6 +92,7 @@ TEST_CASE("broadcasting") {
   int64_t v = 0;
   const std::array<int64_t, 2> unlike{3, 5};
   CHECK(!evaluate(broadcast(n, s), unlike, v));
+  CHECK(why_no_size(broadcast(n, s) + Dim(1), unlike) == "3 and 5 do not broadcast");
 }
 
 TEST_CASE("substitution") {
@@ -171,6 +176,7 @@ TEST_CASE("hostile sizes end in saturation or a new symbol, never in undefined b
   int64_t v = 0;
   const std::array<int64_t, 1> large{INT64_MAX};
   CHECK(!evaluate(n * n, large, v));
+  CHECK(why_no_size(n * n, large) == "it is too large");
   CHECK(floordiv(Dim(5), Dim(0)).is_constant());
   Dim deep = n;
   for (int i = 0; i < 1000; ++i) deep = floordiv(deep + 1, 2) * n + min(deep, n);
