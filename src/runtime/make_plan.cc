@@ -186,8 +186,9 @@ struct Planner {
         int64_t v = 0;
         if (!values.value(info.elements[k], v)) {
           const Dim d = info.elements[k];
-          return error(Code::invalid_argument, "element {} of '{}', {}, does not work out for these inputs: {}",
-                       k, info.name, to_string(d), why_no_size(d, plan.symbols));
+          return error(Code::invalid_argument,
+                       "element {} of '{}', {}, does not work out for these inputs: {}", k, info.name,
+                       to_string(d), why_no_size(d, plan.symbols));
         }
         store_integer(info.type.elem, at, k, v);
       }
