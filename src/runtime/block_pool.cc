@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/block_pool.h"
 
+#include <algorithm>
+
 #include "base/format.h"
 #include "base/huge_pages.h"
 #include "base/task.h"
@@ -86,6 +88,7 @@ Result<Block> BlockPool::take(size_t bytes) {
   if (bytes > SIZE_MAX / 8) return memory_refused(bytes, {});
   Block block{nullptr, round_up(bytes)};
   if (find_free(block.bytes, block)) return block;
+  release_outgrown(block.bytes);
   SX_ASSIGN(block.data, allocate(block.bytes));
   std::lock_guard lock(mutex_);
   held_ += block.bytes;
@@ -114,16 +117,36 @@ void BlockPool::release(const Block& block) {
   if (memory_) memory_->give(block.bytes);
 }
 
-void BlockPool::trim() {
-  std::lock_guard lock(mutex_);
+template <class Unwanted>
+void BlockPool::release_free(Unwanted unwanted) {
   for (Cell& cell : cells_) {
     uint8_t full = Cell::full;
     if (!cell.state.compare_exchange_strong(full, Cell::busy, std::memory_order_acquire)) continue;
-    release(cell.block);
-    cell.state.store(Cell::empty, std::memory_order_release);
+    const bool goes = unwanted(cell.block);
+    if (goes) release(cell.block);
+    cell.state.store(goes ? Cell::empty : Cell::full, std::memory_order_release);
   }
-  for (const Block& block : free_) release(block);
-  free_.clear();
+  std::erase_if(free_, [&](const Block& block) {
+    const bool goes = unwanted(block);
+    if (goes) release(block);
+    return goes;
+  });
+}
+
+void BlockPool::release_outgrown(size_t coming) {
+  std::lock_guard lock(mutex_);
+  size_t free = 0;
+  release_free([&](const Block& block) { return free += block.bytes, false; });
+  most_taken_ = std::max(most_taken_, held_ - free + coming);
+  if (held_ + coming <= 2 * most_taken_) return;
+  release_free([&](const Block& block) {
+    return block.bytes < coming && serves({nullptr, coming}, block.bytes);
+  });
+}
+
+void BlockPool::trim() {
+  std::lock_guard lock(mutex_);
+  release_free([](const Block&) { return true; });
 }
 
 }  // namespace sx

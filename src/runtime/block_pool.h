@@ -37,6 +37,9 @@ class BlockPool final : private MemoryKeeper {
 
  private:
   bool find_free(size_t wanted, Block& block);
+  // Where sizes grow, each would leave its block behind: the coming block serves those who would take the smaller
+  // ones, which go once more than twice what was ever taken is held.
+  void release_outgrown(size_t coming);
   Result<void*> allocate(size_t bytes);
   void release_kept() override { trim(); }
 
@@ -50,13 +53,15 @@ class BlockPool final : private MemoryKeeper {
   bool take_from_cell(size_t wanted, Block& block);
   bool put_into_cell(const Block& block);
   void release(const Block& block);
+  template <class Unwanted>
+  void release_free(Unwanted unwanted);  // under the mutex
 
   MemorySpace* space_ = nullptr;
   std::shared_ptr<MemoryBudget> memory_;
   std::array<Cell, 16> cells_;
   mutable std::mutex mutex_;
   std::vector<Block> free_;  // what the cells have no room for
-  size_t held_ = 0;
+  size_t held_ = 0, most_taken_ = 0;
 };
 
 }  // namespace sx

@@ -48,6 +48,16 @@ TEST_CASE("three thousand sizes leave nothing behind") {
   CHECK(session->arena_bytes() <= held + (1 << 20));
 }
 
+TEST_CASE("sizes that grow hold little more than the largest of them needs") {
+  constexpr int64_t kStep = 5000, kLargest = 200 * kStep;
+  auto grown = session_of_text(kBranch, {}), fresh = session_of_text(kBranch, {});
+  for (int64_t n = kStep; n <= kLargest; n += kStep) run_all(*grown, {ones(n)});
+  run_all(*fresh, {ones(kLargest)});
+  CHECK(grown->arena_bytes() <= 3 * fresh->arena_bytes());
+  for (int64_t n = kLargest; n > 0; n -= kStep) run_all(*grown, {ones(n)});
+  CHECK(grown->arena_bytes() <= 3 * fresh->arena_bytes());
+}
+
 TEST_CASE("sizes that come again from many threads give the same numbers all along") {
   SessionOptions options;
   options.threads = 1;

@@ -4,16 +4,13 @@
 #include "base/task.h"
 #include "graph/op.h"
 #include "ops/engine/small_float.h"
+#include "ops/engine/wrap.h"
 
 namespace sx {
 namespace {
 
 template <class T>
 inline constexpr bool kIsComplex = std::is_same_v<T, complex64> || std::is_same_v<T, complex128>;
-
-// Out of range, and NaN, give the least int64, as the usual processors do; narrower types take its low bits.
-int64_t to_integer(double v) { return v >= -0x1p63 && v < 0x1p63 ? int64_t(v) : INT64_MIN; }
-uint64_t to_unsigned(double v) { return v >= 0x1p63 && v < 0x1p64 ? uint64_t(v) : uint64_t(to_integer(v)); }
 
 template <class To, class From>
 To convert(From v) {
@@ -26,10 +23,7 @@ To convert(From v) {
   } else if constexpr (kIsComplex<To>) {
     return To(static_cast<typename To::value_type>(v));
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    if constexpr (std::is_same_v<To, uint64_t>)
-      return to_unsigned(v);
-    else
-      return To(to_integer(v));
+    return cut_off<To>(v);
   } else {
     return static_cast<To>(v);
   }

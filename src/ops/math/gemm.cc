@@ -33,7 +33,7 @@ static T scaled(float factor, T x) {
   if constexpr (std::is_floating_point_v<T>)
     return factor * x;
   else
-    return factor == 1 ? x : T(double(factor) * double(x));
+    return factor == 1 ? x : cut_off<T>(double(factor) * double(x));
 }
 
 static Status eval(Eval& e) {

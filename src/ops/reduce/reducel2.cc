@@ -23,7 +23,11 @@ static Status eval(Eval& e) {
     if constexpr (std::is_same_v<T, double>) return length_of(x);
     Wide<T> sum = 0;
     for (Wide<T> v : stoppable(x)) sum = wrap_add(sum, wrap_mul(v, v));
-    return T(std::sqrt(double(sum)));
+    const double length = std::sqrt(double(sum));
+    if constexpr (std::is_integral_v<T>)
+      return cut_off<T>(length);
+    else
+      return T(length);
   });
 }
 

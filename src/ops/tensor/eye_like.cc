@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // EyeLike: ones on diagonal k of a matrix shaped like the input, zeros elsewhere.
+#include <algorithm>
+
 #include "base/task.h"
 #include "ops/tensor/shapes.h"
 
@@ -16,7 +18,8 @@ static Status infer(Infer& i) {
 }
 
 static Status eval(Eval& e) {
-  const int64_t rows = e.out(0).dims()[0], columns = e.out(0).dims()[1], k = e.integer("k");
+  const int64_t rows = e.out(0).dims()[0], columns = e.out(0).dims()[1],
+                k = std::clamp(e.integer("k"), -rows, columns);
   return with_class<kRealClasses>(e, e.out(0).type(), [&](auto zero) -> Status {
     using T = decltype(zero);
     Writer<T> y(e.out(0));
