@@ -37,8 +37,8 @@ class BlockPool final : private MemoryKeeper {
 
  private:
   bool find_free(size_t wanted, Block& block);
-  // Where sizes grow, each would leave its block behind: the coming block serves those who would take the smaller
-  // ones, which go once more than twice what was ever taken is held.
+  // Where sizes grow, each would leave its block behind: the coming block serves those who would take the
+  // smaller ones, which go once more than twice what was ever taken is held.
   void release_outgrown(size_t coming);
   Result<void*> allocate(size_t bytes);
   void release_kept() override { trim(); }

@@ -31,8 +31,8 @@ constexpr T wrap_mul(T a, T b) {
     return a * b;
 }
 
-// A float as a whole number: cut off. Out of range, and NaN, give the least int64, as the usual processors do;
-// narrower types take its low bits.
+// A float as a whole number: cut off. Out of range, and NaN, give the least int64, as the usual processors
+// do; narrower types take its low bits.
 template <class T>
 constexpr T cut_off(double v) {
   if (std::is_same_v<T, uint64_t> && v >= 0x1p63 && v < 0x1p64) return T(v);
