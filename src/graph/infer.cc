@@ -9,9 +9,6 @@
 namespace sx {
 namespace {
 
-// Longer tensors are data, not shapes.
-constexpr int64_t kMostElements = Infer::kMostRank;
-
 template <class T>
 void append(const Tensor& t, std::vector<int64_t>& v) {
   for (T x : t.as<T>()) v.push_back(int64_t(x));
@@ -75,7 +72,7 @@ const std::vector<Dim>* Infer::elements(size_t i) const {
   if (in_[i].elements) return in_[i].elements;
   const Tensor* t = constant(i);
   std::vector<int64_t> v;
-  if (!t || t->rank() > 1 || t->count() > kMostElements || !read_ints(*t, v)) return nullptr;
+  if (!t || t->rank() > 1 || size_t(t->count()) > Infer::kMostElements || !read_ints(*t, v)) return nullptr;
   if (from_constants_.empty()) from_constants_.resize(in_.size());
   from_constants_[i].assign(v.begin(), v.end());
   return &from_constants_[i];
@@ -102,7 +99,7 @@ void Infer::set_ranked(size_t i, DType elem, size_t rank) {
 }
 
 void Infer::set_elements(size_t i, std::vector<Dim> e) {
-  if (i >= out_.size() || int64_t(e.size()) > kMostElements) return;
+  if (i >= out_.size() || e.size() > kMostElements) return;
   out_[i].elements = std::move(e);
   out_[i].has_elements = true;
 }

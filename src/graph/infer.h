@@ -16,7 +16,8 @@ struct Op;
 
 class Infer {
  public:
-  static constexpr size_t kMostRank = 256;  // that a tensor's contents may ask for
+  static constexpr size_t kMostRank = 256;      // that a tensor's contents may ask for
+  static constexpr size_t kMostElements = 256;  // of a tensor that may be a shape; longer ones are data
   struct In {
     bool given = false;
     Type type;

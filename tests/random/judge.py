@@ -522,6 +522,9 @@ def judge(case: Case, stage: Callable[[str], None], peers: bool, sample: bool) -
         return [Finding("left out", left_out.said)]
     if any("of the limit of" in a.error for a in (cpu, reference)):  # views and copies need different amounts
         return []
+    for name, a in (("cpu", cpu), ("reference", reference)):
+        if "the system has no memory" in a.error:
+            return [Finding("unchecked memory", f"{name}: {a.error}")]
     if (cpu.values is None) != (reference.values is None):
         return [Finding("error", f"cpu gives {cpu}; reference gives {reference}")]
     findings, truth, tolerances = [], [], None

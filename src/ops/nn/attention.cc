@@ -214,11 +214,22 @@ static void finish_scores(const Eval& e, const Bias<T>& bias, int64_t b, int64_t
   show(3);
 }
 
+static Status check_lengths(const Eval& e, int64_t keys) {
+  if (!e.has(kValid)) return {};
+  const Reader<int64_t> lengths(e.in(kValid));
+  for (size_t b : turns(lengths.size())) {
+    if (lengths[b] < 0 || lengths[b] > keys)
+      return e.fail("nonpad_kv_seqlen of batch {} is {}, expected 0 to {}", b, lengths[b], keys);
+  }
+  return {};
+}
+
 static Status eval(Eval& e) {
   const Heads q = heads_of(e.in(kQ), e.integer("q_num_heads")),
               k = heads_of(e.in(kK), e.integer("kv_num_heads")),
               v = heads_of(e.in(kV), e.integer("kv_num_heads"));
   const int64_t past = e.has(kPastKey) ? e.in(kPastKey).dims()[2] : 0, total = past + k.length;
+  SX_TRY(check_lengths(e, total));
   const double scale = e.has_attr("scale") ? double(e.floating("scale")) : 1 / std::sqrt(double(q.size));
   return with_class<kFloatClasses>(e, e.in(kQ).type(), [&](auto zero) -> Status {
     using T = decltype(zero);

@@ -54,7 +54,7 @@ static Result<Tensor> value_of(const Attrs& attrs) {
 static Status infer(Infer& i) {
   SX_ASSIGN(const Tensor t, value_of(i.attrs()));
   i.set_tensor(0, t.type(), constant_shape(t.dims()));
-  if (t.type() == DType::i64 && t.rank() <= 1) {
+  if (t.type() == DType::i64 && t.rank() <= 1 && size_t(t.count()) <= Infer::kMostElements) {
     const auto v = t.as<int64_t>();
     i.set_elements(0, std::vector<Dim>(v.begin(), v.end()));
   }

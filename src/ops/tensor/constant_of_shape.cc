@@ -30,8 +30,8 @@ static Status infer(Infer& i) {
       return i.fail("the shape {} has a negative size", to_string(*dims));
   }
   i.set_tensor(0, value.type(), Shape(*dims));
-  const bool small =
-      dims->empty() || (dims->size() == 1 && (*dims)[0].is_constant() && (*dims)[0].constant() <= 64);
+  const bool small = dims->empty() || (dims->size() == 1 && (*dims)[0].is_constant() &&
+                                       size_t((*dims)[0].constant()) <= Infer::kMostElements);
   if (small && (value.type() == DType::i64 || value.type() == DType::i32)) {
     const size_t n = dims->empty() ? 1 : size_t((*dims)[0].constant());
     i.set_elements(0, std::vector<Dim>(n, number_at<int64_t>(value)));

@@ -23,7 +23,7 @@ static Status infer(Infer& i) {
   const auto* e = i.elements(0);
   if (e && shape.known && shape.rank() <= 1 && shape.is_constant()) {
     const size_t n = shape.rank() == 0 ? 1 : size_t(shape.dims[0].constant());
-    if (e->size() == 1)
+    if (e->size() == 1 && n <= Infer::kMostElements)
       i.set_elements(0, std::vector<Dim>(n, (*e)[0]));
     else if (e->size() == n)
       i.set_elements(0, *e);

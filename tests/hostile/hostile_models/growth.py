@@ -99,6 +99,13 @@ case(
     dims={"x": ["n", 1]},
 )
 case(
+    "Expand of a whole number to 10^9",  # which may be a shape
+    [node("Expand", "x n")],
+    says="'Expand'",
+    consts={"x": ints(7), "n": ints(10**9)},
+    options={"memory_limit": 300 << 20},
+)
+case(
     "Gather of 10^6 rows of 10^6",
     [node("Expand", "x n", "rows"), node("Gather", "rows i")],
     {"i": np.zeros(10**6, np.int64)},
