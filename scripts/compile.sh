@@ -8,9 +8,9 @@ if [ -z "${SX_TIMED:-}" ]; then
   if command -v ccache >/dev/null; then
     export CCACHE_BASEDIR=${CCACHE_BASEDIR:-${here%/scripts}} CCACHE_NOHASHDIR=1
     export CCACHE_SLOPPINESS=pch_defines,time_macros # asked for by compiled headers
-    # A compiled header knows its sources by size and time: one that is found by its preprocessed text, where
-    # only a comment differs, would read them a second time. So comments count.
-    case " $* " in *' c++-header '*) export CCACHE_KEEPCOMMENTSCPP=1 ;; esac
+    # A compiled header knows its sources by their bytes: one that is found by its preprocessed text, where only
+    # white space or a comment differs, would read them a second time. So it is found by the files it reads.
+    case " $* " in *' c++-header '*) export CCACHE_DEPEND=1 ;; esac
     case "$here" in
       *' '*) ;; # ccache takes a list of words here: such a folder goes without times
       *) export CCACHE_PREFIX=$here/compile.sh ;;
