@@ -184,7 +184,7 @@ Asked asked(const Site& site) {
   a.targets = size_t(std::max<int64_t>(attrs.integer("n_targets", 1), 1));
   if (site.op().op->name == "TreeEnsemble") {
     a.aggregate = size_t(attrs.integer("aggregate_function", 1));
-    a.post = Post(std::clamp<int64_t>(attrs.integer("post_transform", 0), 0, int64_t(Post::unknown)));
+    a.post = Post(attrs.integer("post_transform", 0));
   } else {
     const std::string name = attrs.text("aggregate_function", "SUM");
     a.aggregate = size_t(std::find(std::begin(kAggregates), std::end(kAggregates), name) - kAggregates);

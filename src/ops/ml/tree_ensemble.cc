@@ -11,6 +11,9 @@ static int64_t targets_of(const Attrs& attrs) { return attrs.integer("n_targets"
 static Status infer(Infer& i) {
   const int64_t targets = targets_of(i.attrs());
   if (targets < 1) return i.fail("n_targets is {}, at least 1 expected", targets);
+  const int64_t aggregate = i.integer("aggregate_function"), post = i.integer("post_transform");
+  if (aggregate < 0 || aggregate > 3) return i.fail("aggregate_function {} is unknown", aggregate);
+  if (post < 0 || post > 4) return i.fail("post_transform {} is unknown", post);
   infer_rows(i, 0, i.elem(0), targets);
   return {};
 }
@@ -20,8 +23,6 @@ static Status eval(Eval& e) {
   SX_ASSIGN(Forest forest, Forest::of_tensors(e.attrs(), n));
   forest.single = !is_wide(e) && e.in(0).type() != DType::f64;
   const int64_t aggregate = e.integer("aggregate_function"), post = e.integer("post_transform");
-  if (aggregate < 0 || aggregate > 3) return e.fail("aggregate_function {} is unknown", aggregate);
-  if (post < 0 || post > 4) return e.fail("post_transform {} is unknown", post);
   const Columns m = columns_of(e.in(0));
   if (int64_t(forest.features) > m.cols)
     return e.fail("asks for {} features, X has {}", forest.features, m.cols);
