@@ -111,8 +111,9 @@ def levels() -> None:
 
 @step
 def random() -> None:
-    """Random nodes, graphs and wrong inputs: cpu beside the reference, float64 and onnxruntime."""
+    """Random nodes, graphs, wrong inputs and mutants: cpu beside the reference, float64 and onnxruntime."""
     sh(sys.executable, "tests/random/run.py", "--seed", "1", "--count", "4500")
+    sh(sys.executable, "tests/random/run.py", "--seed", "1", "--count", "2500", "--kind", "mutant")
 
 
 @step
@@ -300,6 +301,23 @@ def random_million() -> None:
         LD_PRELOAD=library,
         PYTHONPATH=str(ROOT / folder / "python"),
         **options,
+    )
+
+
+@deep_step
+def mutants() -> None:
+    """Official cases with some of what they say changed (SX_MUTANTS), on the cpu provider beside the reference."""
+    count, seed = os.environ.get("SX_MUTANTS", "1000000"), os.environ.get("SX_RANDOM_SEED", "2")
+    sh(
+        sys.executable,
+        "tests/random/run.py",
+        "--kind",
+        "mutant",
+        "--count",
+        count,
+        "--seed",
+        seed,
+        "--verbose",
     )
 
 

@@ -16,7 +16,8 @@ constexpr int kMostFlattened = 4;    // levels of a sum or a product
 Expr make(Formula f) { return Expr(std::make_shared<const Formula>(std::move(f))); }
 
 bool close(double a, double b) {
-  return std::fabs(a - b) <= kTolerance * std::max(std::fabs(a), std::fabs(b));
+  const double gap = std::fabs(a - b);
+  return std::isfinite(gap) && gap <= kTolerance * std::max(std::fabs(a), std::fabs(b));
 }
 
 bool is_number(const Expr& e) { return e->kind == Formula::Kind::number; }

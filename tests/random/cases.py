@@ -6,6 +6,7 @@ from functools import cache
 
 import graphs
 import ml_dtypes
+import mutants
 import numpy as np
 import recipes_math
 import recipes_ml
@@ -38,6 +39,7 @@ class Case:
     feeds_back: bool = False  # what overflows once is everywhere later
     by_type: bool = False  # float64 would mean something else: the reference is the truth
     spec: Spec | None = None  # of a node
+    finished: bool = False  # nothing can be put between its nodes
     other: dict | None = None  # a second feed of another size, for the same session
 
     @property
@@ -90,6 +92,10 @@ def _ours() -> list[tuple[str, str]]:
 
 def make(seed: int, kind: str, number: int, wanted: list[str] | None = None) -> Case:
     draw = Draw(seed, kind, number, ",".join(wanted or ()))
+    if kind == "mutant":
+        case = Case(*mutants.make(draw), wrong=True, threads=draw.one(1, 1, 2), rules=draw.chance(0.75))
+        case.finished = True
+        return case
     if kind == "graph" or kind == "wrong" and not wanted and draw.chance(0.3):
         label, net = graphs.make(draw)
         if kind == "wrong":

@@ -2,6 +2,7 @@
 """Random nodes and small graphs: cpu beside the reference, both beside their float64 evaluation and onnxruntime.
 
 python tests/random/run.py --count 3000             by default node, graph and wrong in turn
+python tests/random/run.py --kind mutant --count 3000    official cases with some of what they say changed
 python tests/random/run.py --kind node --seed 7 --case 1234    one case again, with model, inputs and results
 A case is decided by seed, kind, number and --ops alone. Workers run many cases in a row; the parent restarts one that
 crashed or hung and names the case. Findings go to --findings: model.onnx, inputs.npz and why.txt each.
@@ -374,7 +375,7 @@ def arguments():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--kind", choices=KINDS)
+    parser.add_argument("--kind", choices=(*KINDS, "mutant"))
     parser.add_argument("--case", type=int, help="only this one, with everything printed; needs --kind")
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--count", type=int, help="how many cases")
