@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutants: official cases in which a few things that a file may say are changed (attributes, tensors, sizes, types,
+"""Mutants: official cases and stand-in models in which a few things that a file may say are changed (attributes, tensors, sizes, types,
 edges, opsets, the whole graph moved into a branch), and some of what is fed."""
 
 import subprocess
@@ -15,7 +15,7 @@ from recipe import RANDOM
 from wrong import EXTREMES, reshaped
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-OFFICIAL = ROOT / "build" / "official"
+OFFICIAL, STAND_INS = ROOT / "build" / "official", ROOT / "build" / "test_models"
 SMALL = (-3, -2, -1, 0, 1, 2, 3, 4, 7)
 STRANGE_FLOATS = (0.0, -1.0, 0.5, 1e-30, 1e30, -1e30, float("inf"), float("nan"))
 STRANGE_TEXTS = (
@@ -64,16 +64,16 @@ class Mutant:
 
 
 @cache
-def folders() -> list[Path]:
+def folders(root: Path) -> list[Path]:
     if not OFFICIAL.exists():
         subprocess.run([sys.executable, ROOT / "tests/official/generate.py", "--out", OFFICIAL], check=True)
-    found = sorted(path.parent for path in OFFICIAL.glob("*/model.onnx") if path.stat().st_size < LARGEST)
+    found = sorted(path.parent for path in root.glob("*/model.onnx") if path.stat().st_size < LARGEST)
     random = {name.lower() for name in RANDOM} | {"random", "dropout"}
     return [folder for folder in found if not any(name in folder.name.replace("_", "") for name in random)]
 
 
 def make(draw: Draw) -> tuple[str, Mutant]:
-    folder = draw.of(folders())
+    folder = draw.of(folders(STAND_INS if draw.chance(0.1) else OFFICIAL))
     model = load(folder / "model.onnx")
     for _ in range(draw.one(1, 1, 2, 3)):
         draw.of(WAYS)(draw, model)
