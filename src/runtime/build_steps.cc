@@ -80,12 +80,24 @@ Result<std::unique_ptr<Kernel>> ProgramBuilder::compile(NodeId n, Provider* prov
   return provider->compile(context);
 }
 
+bool ProgramBuilder::may_wait(NodeId n, const Status& wrong) const {
+  return wrong.code() == Code::invalid_model && body_ != kMainBody && space_of(placement_.provider(n)) == 0;
+}
+
+Provider* ProgramBuilder::provider_of(NodeId n) const {
+  return waiting_.contains(n) ? machine_.placement->providers.back() : placement_.provider(n);
+}
+
 Status ProgramBuilder::compile_kernels() {
   const auto& nodes = body().nodes;
   for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
     const Node& node = graph_.node(*it);
     if (skip(*it) || node.op->control_flow || may_alias(node)) continue;
     auto kernel = compile(*it, placement_.provider(*it));
+    if (may_wait(*it, kernel.status())) {
+      waiting_.insert(*it);
+      kernel = compile(*it, provider_of(*it));
+    }
     if (!kernel.ok()) return std::move(kernel).status().in(describe(graph_, *it));
     kernels_[*it] = std::move(kernel).value();
   }
@@ -160,7 +172,7 @@ Status ProgramBuilder::add_node(NodeId n) {
   if (!kernel_of(n)) {
     SX_ASSIGN(kernels_[n], compile(n, placement_.provider(n)));
   }
-  return add_kernel(n, placement_.provider(n));
+  return add_kernel(n, provider_of(n));
 }
 
 bool ProgramBuilder::outputs_resolve(const Node& node) const {

@@ -70,6 +70,9 @@ class ProgramBuilder {
   int home_of(ValueId v) const;
   bool readers_take_strides(const Node& node) const;
   Result<std::unique_ptr<Kernel>> compile(NodeId n, Provider* provider);
+  // A nested body may never run, so what is wrong with a node in it need not stop the model from loading.
+  bool may_wait(NodeId n, const Status& wrong) const;
+  Provider* provider_of(NodeId n) const;
   // Backwards, so that a view knows whether its readers take strides.
   Status compile_kernels();
 
@@ -112,6 +115,7 @@ class ProgramBuilder {
   std::unordered_map<ValueId, SlotId> slot_of_;
   std::unordered_set<ValueId> needed_;
   std::unordered_map<NodeId, std::unique_ptr<Kernel>> kernels_;
+  std::unordered_set<NodeId> waiting_;  // left to their records, which say what is wrong where it runs
   std::map<std::pair<SlotId, int>, SlotId> mirrors_;
   std::unordered_set<SlotId> written_outputs_;  // roots that lie in an output's memory
   SlotId absent_ = kNoSlot;

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from .build import case, count, ml, node, ones
+from .build import case, count, graph, ml, node, ones
 
 X = count(3, 2)
 
@@ -62,6 +62,20 @@ for op in ("TreeEnsembleRegressor", "TreeEnsembleClassifier"):
         f"a {op} that reads column 10^12", tree(op, nodes_featureids=[10**12, 0, 0]), {"x": X}, says=f"'{op}'"
     )
     case(f"a {op} that reads column -1", tree(op, nodes_featureids=[-1, 0, 0]), {"x": X}, says=f"'{op}'")
+UNEQUAL = tree(target_ids=[0])
+for taken, answer in ((True, {"gives": X}), (False, {"says": "lists of weights have"})):
+    case(
+        f"a tree that contradicts itself in a branch that {'does not run' if taken else 'runs'}",
+        node(
+            "If",
+            "c",
+            then_branch=graph([node("Identity", "x", "t")], [], ["t"]),
+            else_branch=graph([UNEQUAL], [], ["y"]),
+        ),
+        {"x": X, "c": np.array(taken)},
+        dims={"x": ["n", "m"]},
+        **answer,
+    )
 case("a tree of 10^12 targets", tree(n_targets=10**12), {"x": X}, says="'TreeEnsembleRegressor'")
 case("a tree of 0 targets", tree(n_targets=0), {"x": X}, says="'TreeEnsembleRegressor'")
 case(
