@@ -149,7 +149,8 @@ Dim floordiv(Dim a, Dim b) {
     for (const DimTerm& t : terms_of(a)) {
       const int64_t q =
           t.atoms.empty() ? floor_div(t.coefficient, b.constant()) : t.coefficient / b.constant();
-      const int64_t r = t.coefficient - q * b.constant();
+      const int64_t r =
+          t.atoms.empty() ? floor_mod(t.coefficient, b.constant()) : t.coefficient % b.constant();
       if (r == 0 || t.atoms.empty()) whole.push_back({q, t.atoms});
       if (r != 0) rest.push_back({t.atoms.empty() ? r : t.coefficient, t.atoms});
     }
@@ -166,9 +167,7 @@ Dim ceildiv(Dim a, Dim b) { return Dim(-1) * floordiv(Dim(-1) * a, b); }
 Dim mod(Dim a, Dim b) {
   if (b.is_constant(1) || b.is_constant(-1)) return 0;
   DimPool* pool = pool_of(a, b);
-  if (!pool)
-    return b.constant() == 0 ? Dim(0)
-                             : Dim(a.constant() - floor_div(a.constant(), b.constant()) * b.constant());
+  if (!pool) return b.constant() == 0 ? Dim(0) : Dim(floor_mod(a.constant(), b.constant()));
   if (a == b) return 0;
   if (b.is_constant() && b.constant() > 1 && divides_all(a, b.constant())) return 0;
   return pool->atom(DimOp::mod, a, b);

@@ -61,8 +61,7 @@ bool apply(DimOp op, int64_t a, int64_t b, int64_t& v) {
     case DimOp::floordiv:
     case DimOp::mod: {
       if (b == 0 || (a == INT64_MIN && b == -1)) return false;
-      const int64_t q = floor_div(a, b);
-      v = op == DimOp::floordiv ? q : a - q * b;
+      v = op == DimOp::floordiv ? floor_div(a, b) : floor_mod(a, b);
       return true;
     }
     case DimOp::min: v = std::min(a, b); return true;

@@ -46,6 +46,11 @@ TEST_CASE("division") {
   CHECK(mod(Dim(6) * n, 3) == Dim(0));
   CHECK(floordiv(Dim(-7), Dim(2)) == Dim(-4));
   CHECK(mod(Dim(-7), Dim(2)) == Dim(1));
+  CHECK(mod(Dim(7), Dim(-2)) == Dim(-1));
+  CHECK(mod(Dim(INT64_MIN), Dim(3)) == Dim(1));
+  CHECK(mod(Dim(INT64_MIN), Dim(-1)) == Dim(0));
+  CHECK(at(mod(n, Dim(-3)), {7, 0}) == -2);
+  CHECK(at(floordiv(n + Dim(INT64_MIN), Dim(3)), {0, 0}) == -3074457345618258603);
   CHECK(ceildiv(Dim(7), Dim(2)) == Dim(4));
   CHECK(at(ceildiv(n + 1, 2), {6, 0}) == 4);
   // N may be zero, so N / N is not 1; (N + 1) / (N + 1) is.
