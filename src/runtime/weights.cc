@@ -10,6 +10,13 @@
 #include "runtime/weight_slab.h"
 
 namespace sx {
+namespace {
+
+// Bytes of a file whose pages are given back once they are packed; of a smaller one they are few, and going takes
+// a tenth of its load.
+constexpr size_t kWorthReturning = size_t{64} << 20;
+
+}  // namespace
 
 struct WeightStore::State {
   mutable std::mutex mutex;
@@ -36,7 +43,7 @@ Result<std::shared_ptr<const Buffer>> WeightStore::pack(const Tensor& source, co
   SX_TRY(fill(source.data(), buffer->mutable_data()));
   SX_TRY(check_stop());  // what is half packed must not be shared
   // Who reads the source after all gets its pages from the file again.
-  if (file)
+  if (file && file->bytes().size() >= kWorthReturning)
     file->release(size_t(static_cast<const uint8_t*>(source.data()) - file->bytes().data()), source.bytes());
   // The packed form keeps its source alive: the key's address must not be given to other weights meanwhile.
   struct Holder {
