@@ -12,8 +12,8 @@
 namespace sx {
 namespace {
 
-// Bytes of a file whose pages are given back once they are packed; of a smaller one they are few, and going takes
-// a tenth of its load.
+// Bytes of a file whose pages are given back once they are packed; of a smaller one they are few, and going
+// takes a tenth of its load.
 constexpr size_t kWorthReturning = size_t{64} << 20;
 
 }  // namespace
