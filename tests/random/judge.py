@@ -345,7 +345,7 @@ def tolerances_of(
                 with np.errstate(all="ignore"):
                     spread[i] = np.where(spread[i] > np.maximum(np.abs(wide(t)), 1), np.nan, spread[i])
     floor = (4 * eps if case.absolute else 0.0) + smallest(case)
-    floors = [floor + (ROUNDED * largest(t) if case.finished else 0.0) for t in truth]
+    floors = [floor + (ROUNDED * largest_of(t) if case.finished else 0.0) for t in truth]
     slack = SLACK * (10 if case.feeds_back else 1)
     if case.spec is not None and case.spec.schema.name in SUMS:
         spread = [evened(s) for s in spread]
@@ -353,7 +353,7 @@ def tolerances_of(
         return [None if s is None else s * slack + f for s, f in zip(spread, floors, strict=True)]
 
 
-def largest(t: np.ndarray | None) -> float:
+def largest_of(t: np.ndarray | None) -> float:
     """Of the finite numbers."""
     if t is None or t.dtype not in FLOATS or not t.size:
         return 0.0
