@@ -93,9 +93,8 @@ def _ours() -> list[tuple[str, str]]:
 def make(seed: int, kind: str, number: int, wanted: list[str] | None = None) -> Case:
     draw = Draw(seed, kind, number, ",".join(wanted or ()))
     if kind == "mutant":
-        case = Case(*mutants.make(draw), wrong=True, threads=draw.one(1, 1, 2), rules=draw.chance(0.75))
-        case.finished = True
-        return case
+        label, net = mutants.make(draw)
+        return Case(label, net, True, draw.one(1, 1, 2), draw.chance(0.75), finished=True)
     if kind == "graph" or kind == "wrong" and not wanted and draw.chance(0.3):
         label, net = graphs.make(draw)
         if kind == "wrong":

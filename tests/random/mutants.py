@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutants: official cases and stand-in models in which a few things that a file may say are changed (attributes, tensors, sizes, types,
-edges, opsets, the whole graph moved into a branch), and some of what is fed."""
+"""Mutants: official cases and stand-in models in which a few things that a file may say are changed (attributes,
+tensors, sizes, types, edges, opsets, the whole graph moved into a branch), and some of what is fed."""
 
 import subprocess
 import sys
