@@ -64,15 +64,12 @@ BodyId Eval::body(std::string_view name) const {
 Result<std::vector<int64_t>> Eval::ints_of(size_t i) const {
   if (!has(i) || !in_[i].is_tensor()) return fail("input {} is not a tensor", i);
   const Tensor& t = in(i);
-  if (t.type() == DType::i64) {
-    const auto v = t.as<int64_t>();
-    return std::vector<int64_t>(v.begin(), v.end());
-  }
-  if (t.type() == DType::i32) {
-    const auto v = t.as<int32_t>();
-    return std::vector<int64_t>(v.begin(), v.end());
-  }
-  return fail("input {} is {}, not int32 or int64", i, dtype_name(t.type()));
+  const bool wide = t.type() == DType::i64;
+  if (!wide && t.type() != DType::i32)
+    return fail("input {} is {}, not int32 or int64", i, dtype_name(t.type()));
+  std::vector<int64_t> v(size_t(t.count()));
+  for (size_t k = 0; k < v.size(); ++k) v[k] = wide ? t.element<int64_t>(k) : t.element<int32_t>(k);
+  return v;
 }
 
 Result<size_t> Eval::axis(int64_t axis, size_t rank) const {

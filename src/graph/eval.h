@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eval: what an operator's portable evaluation sees: concrete inputs, and outputs that are already allocated
-// where inference could tell their shape.
+// Eval: what an operator's portable evaluation sees: concrete inputs, at any address, and outputs that are
+// already allocated where inference could tell their shape.
 #pragma once
 #include <span>
 #include <string>

@@ -42,18 +42,6 @@ Status prepare_outputs(const Op& op, const Attrs& attrs, Eval& e, const Evaluate
   return {};
 }
 
-// The same values; where one of them is not aligned, in `copies`.
-Result<std::span<const Value>> align(std::span<const Value> values, Values& copies) {
-  const auto odd = [](const Value& v) { return v.is_tensor() && !v.tensor.aligned(); };
-  if (std::none_of(values.begin(), values.end(), odd)) return values;
-  copies.assign(values.begin(), values.end());
-  for (Value& v : copies) {
-    if (!odd(v)) continue;
-    SX_ASSIGN(v.tensor, v.tensor.align());
-  }
-  return std::span<const Value>(copies);
-}
-
 // An operator that is written in others: its body in a graph of its own.
 Result<Values> evaluate_expansion(const Op& op, const Attrs& attrs, std::span<const Value> inputs,
                                   size_t outputs, const EvaluateOptions& options) {
@@ -290,8 +278,6 @@ Result<Values> evaluate_op(const Op& op, const Attrs& attrs, std::span<const Val
                            const BodyTools& bodies) {
   if (!op.eval && op.body) return evaluate_expansion(op, attrs, inputs, wanted.size(), options);
   if (!op.eval) return error(Code::unsupported, "{} has no evaluation", op.name);
-  Values aligned;
-  SX_ASSIGN(inputs, align(inputs, aligned));
   Eval e(op, attrs, inputs, wanted.size());
   e.run_body = bodies.run;
   e.out_types = bodies.out_types;

@@ -11,7 +11,7 @@ namespace {
 
 template <class T>
 void append(const Tensor& t, std::vector<int64_t>& v) {
-  for (T x : t.as<T>()) v.push_back(int64_t(x));
+  for (size_t i = 0; i < size_t(t.count()); ++i) v.push_back(int64_t(t.element<T>(i)));
 }
 
 bool read_ints(const Tensor& t, std::vector<int64_t>& v) {

@@ -48,12 +48,6 @@ Tensor tensor_of(const ValueInfo& value) {
   }
 }
 
-// Once for all the nodes that read it; without memory each evaluation says so.
-void align(Tensor& t) {
-  if (t.aligned()) return;
-  if (auto copy = t.align(); copy.ok()) t = std::move(copy).value();
-}
-
 }  // namespace
 
 bool Folder::try_elements(NodeId node) {
@@ -135,10 +129,7 @@ bool Folder::try_node(NodeId node) {
   bytes_left_ -= double(cost.bytes);
   work_left_ -= cost.work;
   std::vector<Value> inputs;
-  for (ValueId v : g_.node(node).inputs) {
-    if (v != kNoValue) align(g_.value(v).constant.tensor);
-    inputs.push_back(v == kNoValue ? Value() : g_.value(v).constant);
-  }
+  for (ValueId v : g_.node(node).inputs) inputs.push_back(v == kNoValue ? Value() : g_.value(v).constant);
   Cancel cancel;
   const auto start = Cancel::Clock::now();
   cancel.set_deadline(start + time_left_);

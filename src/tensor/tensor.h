@@ -3,6 +3,7 @@
 // View: the same with strides and a layout tag, borrowed; what kernels read and write.
 #pragma once
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -50,6 +51,12 @@ class Tensor {
   template <class T>
   std::span<T> mutable_as() {
     return {static_cast<T*>(mutable_data()), size_t(count_)};
+  }
+  template <class T>
+  T element(size_t i) const {  // at any address
+    T v;
+    std::memcpy(&v, static_cast<const char*>(data()) + i * sizeof(T), sizeof(T));
+    return v;
   }
   std::span<const std::string> strings() const;
   std::span<std::string> mutable_strings();

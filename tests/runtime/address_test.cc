@@ -2,8 +2,7 @@
 // Numbers at any address: what callers give, and weights that a kernel packs or reads.
 #include <doctest/doctest.h>
 
-#include <cstring>
-
+#include "../odd_address.h"
 #include "base/format.h"
 #include "model_case.h"
 
@@ -11,17 +10,6 @@ namespace sx::testing {
 namespace {
 
 const std::string kHead = "<ir_version: 8, opset_import: [\"\" : 17]>\n";
-
-Tensor at_odd_address(const Tensor& t, bool writable = false) {
-  auto bytes = Buffer::allocate(t.bytes() + 1);
-  REQUIRE(bytes.ok());
-  auto* odd = static_cast<uint8_t*>((*bytes)->mutable_data()) + 1;
-  std::memcpy(odd, t.data(), t.bytes());
-  auto moved = Tensor::over(Buffer::wrap(odd, t.bytes(), *bytes, writable), 0, t.type(), t.dims());
-  REQUIRE(moved.ok());
-  REQUIRE(!moved->aligned());
-  return *moved;
-}
 
 SessionOptions options_of(const std::string& provider) {
   SessionOptions options;

@@ -19,9 +19,18 @@ Status eval_reduce(Eval& e, F f) {
   return reduce<Classes>(e, e.in(0), axes, e.out(0), f);
 }
 
+// The same by a fold.
+template <unsigned Classes = kRealClasses, class Begin, class Add, class End>
+Status eval_fold(Eval& e, Begin begin, Add add, End end) {
+  SX_ASSIGN(const std::vector<size_t> axes, reduced_axes(e));
+  return fold<Classes>(e, e.in(0), axes, e.out(0), Fold{begin, add, end});
+}
+
 // Sums of float32 are held in float64 and rounded once.
 template <class T>
 using Wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
+// What a sum begins with.
+inline constexpr auto kNoSum = [](auto zero) { return Wide<decltype(zero)>(0); };
 
 // The least and greatest value of an integer type or bool, as bits.
 uint64_t integer_lowest(DType t);

@@ -101,7 +101,9 @@ float brain_value(uint16_t h) {
 
 template <class S, class T>
 void decode_plain(const void* data, int64_t first, int64_t stride, size_t n, T* to) {
-  if (stride == 1) {
+  if (std::is_same_v<S, T> && stride == 1) {
+    __builtin_memcpy(to, static_cast<const char*>(data) + first * int64_t(sizeof(S)), n * sizeof(S));
+  } else if (stride == 1) {
     for (size_t k = 0; k < n; ++k) to[k] = convert<T>(load<S>(data, first + int64_t(k)));
   } else {
     for (size_t k = 0; k < n; ++k) to[k] = convert<T>(load<S>(data, first + int64_t(k) * stride));

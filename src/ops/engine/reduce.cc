@@ -46,7 +46,7 @@ class Group {
   }
   // How many groups beside each other, each an element further, are best read together.
   size_t together(const Walk& kept) const {
-    const bool neighbours = kept.strides[0].back() == 1 && is_storage_of(t_, class_);
+    const bool neighbours = kept.strides[0].back() == 1 && is_storage_of(t_.type(), class_);
     if (in_place_ || !neighbours || length_ <= 1) return 1;
     const size_t in_a_line = kCacheLine / size_, fit = kTogether / (size_t(length_) * size_);
     return std::max<size_t>(1, std::min({in_a_line, fit, size_t(kept.inner())}));
@@ -174,6 +174,55 @@ Status reduce_groups(const Eval& e, const Tensor& x, Axes axes, Tensor& out, Cla
     }
   });
   if (!stop_requested()) flush();
+  return {};
+}
+
+Status fold_groups(const Eval& e, const Tensor& x, Axes axes, Tensor& out, Class c,
+                   const FoldKernel& kernel) {
+  Split s = split(x, axes);
+  if (product(s.kept.dims) != out.count()) {
+    return e.fail("{}: {} groups do not fit in an output {}", e.op().name, product(s.kept.dims),
+                  to_string(out.dims()));
+  }
+  s.kept.simplify();
+  s.lines.simplify();
+  constexpr size_t kBlock = 256;
+  struct Cells {
+    complex128 of[kBlock];
+  };
+  std::vector<Cells> cells(3);
+  void *states = cells[0].of, *results = cells[1].of, *decoded = cells[2].of;
+  const bool direct = is_storage_of(x, c), rows = s.kept.strides[0].back() == 1 && s.kept.inner() > 1;
+  const size_t size = class_size(c);
+  // n elements beside each other, in the class.
+  const auto read = [&](int64_t first, size_t n) -> const void* {
+    if (direct) return static_cast<const char*>(x.data()) + first * int64_t(size);
+    decode(c, x.type(), x.data(), first, 1, n, decoded);
+    return decoded;
+  };
+  StopCheck<16 * 1024> stop;
+  int64_t done = 0;
+  each_kept(s.kept, 0, rows ? kBlock : 1, [&](const auto& offset, size_t groups) {
+    kernel.begin(states, groups);
+    std::vector<int64_t> at_line{offset[0]};
+    Dims at(s.lines.dims.size(), 0);
+    const int64_t inner = s.lines.inner(), step = s.lines.strides[0].back();
+    for (int64_t line = 0; line < s.length && !stop(groups); line += inner) {
+      for (int64_t k = 0; k < inner && !stop(groups);) {
+        const int64_t first = at_line[0] + k * step;
+        const size_t n = rows || step != 1 ? 1 : std::min(kBlock, size_t(inner - k));
+        if (rows)
+          kernel.across(states, read(first, groups), groups);
+        else
+          kernel.along(states, read(first, n), n);
+        k += int64_t(n);
+      }
+      s.lines.step(at, at_line);
+    }
+    kernel.end(states, groups, size_t(s.length), results);
+    encode(c, results, groups, out.type(), out.mutable_data(), done, 1);
+    done += int64_t(groups);
+  });
   return {};
 }
 

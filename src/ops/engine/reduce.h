@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reduce: one number from each group of elements (reduce), or one line from each line (along), for every
-// type. The engine gathers a group or a line into a contiguous span of the compute class, whatever the axes.
+// Reduce: one number from each group of elements (fold, reduce), or one line from each line (along), for
+// every type. `fold` goes through each group's elements in order and gathers nothing: rows of several groups
+// are read as they lie. For the others the engine gathers a group or a line into a contiguous span of the
+// compute class, whatever the axes.
 //
+//   fold(e, e.in(0), axes, e.out(0),                                                        // ReduceProd
+//        Fold{[](auto zero) { return zero + 1; },                     // what a group of class T begins with
+//             [](auto product, auto v) { return product * v; },       // one element more
+//             [](auto zero, auto product, size_t n) { return product; }});  // the result, of n elements
 //   reduce(e, e.in(0), axes, e.out(0), [](auto x) { return max_of(x); });                 // ReduceMax
 //   reduce(e, e.in(0), axes, e.out(0), [](auto x) -> int64_t { … index of the best … });   // ArgMax: int64
 //   out along<kFloatClasses>(e, e.in(0), {axis}, e.out(0), [](auto x, auto y) {                // Softmax
@@ -29,6 +35,15 @@ using Axes = std::span<const size_t>;
 using ReduceKernel = FunctionRef<void(const void* group, size_t n, void* result)>;
 Status reduce_groups(const Eval& e, const Tensor& x, Axes axes, Tensor& out, Class c, Class result,
                      ReduceKernel kernel);
+// What a fold does to several groups beside each other, each with a state of one cell.
+struct FoldKernel {
+  size_t state = 0;                                                           // bytes of one
+  FunctionRef<void(void* states, size_t groups)> begin;
+  FunctionRef<void(void* state, const void* line, size_t n)> along;           // n elements of one group
+  FunctionRef<void(void* states, const void* row, size_t groups)> across;     // one element of each
+  FunctionRef<void(const void* states, size_t groups, size_t n, void* results)> end;
+};
+Status fold_groups(const Eval& e, const Tensor& x, Axes axes, Tensor& out, Class c, const FoldKernel& kernel);
 using AlongKernel = FunctionRef<void(const void* x, size_t nx, void* y, size_t ny)>;
 Status along_lines(const Eval& e, const Tensor& x, Axes axes, Tensor& out, Class c, AlongKernel kernel);
 
@@ -41,6 +56,39 @@ Status reduce(Eval& e, const Tensor& x, Axes axes, Tensor& out, F f) {
                          [&](const void* p, size_t n, void* to) {
                            *static_cast<R*>(to) = R(f(std::span<const T>(static_cast<const T*>(p), n)));
                          });
+  });
+}
+
+template <class Begin, class Add, class End>
+struct Fold {
+  Begin begin;
+  Add add;
+  End end;
+};
+
+template <unsigned Classes = kRealClasses, class Begin, class Add, class End>
+Status fold(Eval& e, const Tensor& x, Axes axes, Tensor& out, const Fold<Begin, Add, End>& f) {
+  return with_class<Classes>(e, x.type(), [&](auto zero) {
+    using T = decltype(zero);
+    using S = decltype(f.begin(zero));
+    static_assert(sizeof(S) <= sizeof(complex128));
+    const auto begin = [&](void* p, size_t groups) {
+      for (size_t g = 0; g < groups; ++g) static_cast<S*>(p)[g] = f.begin(T());
+    };
+    const auto along = [&](void* p, const void* line, size_t n) {
+      S s = *static_cast<S*>(p);
+      for (size_t k = 0; k < n; ++k) s = f.add(s, static_cast<const T*>(line)[k]);
+      *static_cast<S*>(p) = s;
+    };
+    const auto across = [&](void* p, const void* row, size_t groups) {
+      S* s = static_cast<S*>(p);
+      for (size_t g = 0; g < groups; ++g) s[g] = f.add(s[g], static_cast<const T*>(row)[g]);
+    };
+    const auto end = [&](const void* p, size_t groups, size_t n, void* results) {
+      for (size_t g = 0; g < groups; ++g)
+        static_cast<T*>(results)[g] = T(f.end(T(), static_cast<const S*>(p)[g], n));
+    };
+    return fold_groups(e, x, axes, out, class_for<T>(), {sizeof(S), begin, along, across, end});
   });
 }
 

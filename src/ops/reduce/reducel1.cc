@@ -6,12 +6,13 @@
 namespace sx::ops::reducel1 {
 
 static Status eval(Eval& e) {
-  return eval_reduce(e, [](auto x) {
-    using T = std::remove_const_t<typename decltype(x)::element_type>;
-    Wide<T> sum = 0;
-    for (Wide<T> v : stoppable(x)) sum = wrap_add(sum, v < 0 ? wrap_sub(Wide<T>(0), v) : v);
-    return T(sum);
-  });
+  return eval_fold(
+      e, kNoSum,
+      [](auto sum, auto v) {
+        const auto wide = decltype(sum)(v);
+        return wrap_add(sum, wide < 0 ? wrap_sub(decltype(sum)(0), wide) : wide);
+      },
+      [](auto zero, auto sum, size_t) { return decltype(zero)(sum); });
 }
 
 extern const Op op = {

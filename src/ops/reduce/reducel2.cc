@@ -18,17 +18,20 @@ static double length_of(std::span<const double> x) {
 }
 
 static Status eval(Eval& e) {
-  return eval_reduce(e, [](auto x) {
-    using T = std::remove_const_t<typename decltype(x)::element_type>;
-    if constexpr (std::is_same_v<T, double>) return length_of(x);
-    Wide<T> sum = 0;
-    for (Wide<T> v : stoppable(x)) sum = wrap_add(sum, wrap_mul(v, v));
-    const double length = std::sqrt(double(sum));
-    if constexpr (std::is_integral_v<T>)
-      return cut_off<T>(length);
-    else
-      return T(length);
-  });
+  Class c;
+  if (class_of(e.in(0).type(), is_wide(e), c) && c == Class::f64)
+    return eval_reduce<1u << unsigned(Class::f64)>(e, [](std::span<const double> x) { return length_of(x); });
+  return eval_fold<kIntClasses | 1u << unsigned(Class::f32)>(
+      e, kNoSum,
+      [](auto sum, auto v) { return wrap_add(sum, wrap_mul(decltype(sum)(v), decltype(sum)(v))); },
+      [](auto zero, auto sum, size_t) {
+        using T = decltype(zero);
+        const double length = std::sqrt(double(sum));
+        if constexpr (std::is_integral_v<T>)
+          return cut_off<T>(length);
+        else
+          return T(length);
+      });
 }
 
 extern const Op op = {

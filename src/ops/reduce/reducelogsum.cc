@@ -7,12 +7,9 @@
 namespace sx::ops::reducelogsum {
 
 static Status eval(Eval& e) {
-  return eval_reduce<kFloatClasses>(e, [](auto x) {
-    using T = std::remove_const_t<typename decltype(x)::element_type>;
-    double sum = 0;
-    for (double v : stoppable(x)) sum += v;
-    return T(std::log(sum));
-  });
+  return eval_fold<kFloatClasses>(
+      e, [](auto) { return 0.0; }, [](double sum, auto v) { return sum + double(v); },
+      [](auto, double sum, size_t) { return std::log(sum); });
 }
 
 extern const Op op = {

@@ -6,10 +6,12 @@ namespace sx::ops::reducemax {
 
 static Status eval(Eval& e) {
   const uint64_t of_nothing = integer_lowest(e.in(0).type());
-  return eval_reduce(e, [=](auto x) {
-    using T = std::remove_const_t<typename decltype(x)::element_type>;
-    return std::is_integral_v<T> && x.empty() ? T(of_nothing) : max_of(x);
-  });
+  return eval_fold(
+      e, [](auto zero) { return max_of(std::span<const decltype(zero)>()); },
+      [](auto top, auto v) { return v > top || v != v ? v : top; },
+      [=](auto, auto top, size_t n) {
+        return std::is_integral_v<decltype(top)> && n == 0 ? decltype(top)(of_nothing) : top;
+      });
 }
 
 extern const Op op = {

@@ -5,17 +5,12 @@
 namespace sx::ops::reducemean {
 
 static Status eval(Eval& e) {
-  return eval_reduce(e, [](auto x) {
-    using T = std::remove_const_t<typename decltype(x)::element_type>;
-    if constexpr (std::is_same_v<T, float>) {  // a sum past its range may have a mean within it
-      double sum = 0;
-      for (float v : stoppable(x)) sum += v;
-      return T(sum / double(x.size()));
-    } else {
-      const T sum = sum_of(x);
-      return std::is_integral_v<T> && x.empty() ? sum : sum / T(x.size());
-    }
-  });
+  return eval_fold(
+      e, kNoSum, [](auto sum, auto v) { return wrap_add(sum, decltype(sum)(v)); },
+      [](auto zero, auto sum, size_t n) {  // a sum past its range may have a mean within it
+        using T = decltype(zero);
+        return std::is_integral_v<T> && n == 0 ? T(sum) : T(sum / decltype(sum)(n));
+      });
 }
 
 extern const Op op = {

@@ -6,10 +6,12 @@ namespace sx::ops::reducemin {
 
 static Status eval(Eval& e) {
   const uint64_t of_nothing = integer_highest(e.in(0).type());
-  return eval_reduce(e, [=](auto x) {
-    using T = std::remove_const_t<typename decltype(x)::element_type>;
-    return std::is_integral_v<T> && x.empty() ? T(of_nothing) : min_of(x);
-  });
+  return eval_fold(
+      e, [](auto zero) { return min_of(std::span<const decltype(zero)>()); },
+      [](auto low, auto v) { return v < low || v != v ? v : low; },
+      [=](auto, auto low, size_t n) {
+        return std::is_integral_v<decltype(low)> && n == 0 ? decltype(low)(of_nothing) : low;
+      });
 }
 
 extern const Op op = {

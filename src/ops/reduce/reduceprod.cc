@@ -25,12 +25,10 @@ static Status infer(Infer& i) {
 }
 
 static Status eval(Eval& e) {
-  return eval_reduce(e, [](auto x) {
-    using T = std::remove_const_t<typename decltype(x)::element_type>;
-    T product = 1;
-    for (T v : stoppable(x)) product = wrap_mul(product, v);
-    return product;
-  });
+  return eval_fold(
+      e, [](auto zero) { return decltype(zero)(1); },
+      [](auto product, auto v) { return wrap_mul(product, v); },
+      [](auto, auto product, size_t) { return product; });
 }
 
 extern const Op op = {

@@ -5,7 +5,9 @@
 namespace sx::ops::reducesum {
 
 static Status eval(Eval& e) {
-  return eval_reduce(e, [](auto x) { return sum_of(x); });
+  return eval_fold(
+      e, kNoSum, [](auto sum, auto v) { return wrap_add(sum, decltype(sum)(v)); },
+      [](auto zero, auto sum, size_t) { return decltype(zero)(sum); });
 }
 
 extern const Op op = {

@@ -6,12 +6,10 @@
 namespace sx::ops::reducesumsquare {
 
 static Status eval(Eval& e) {
-  return eval_reduce(e, [](auto x) {
-    using T = std::remove_const_t<typename decltype(x)::element_type>;
-    Wide<T> sum = 0;
-    for (Wide<T> v : stoppable(x)) sum = wrap_add(sum, wrap_mul(v, v));
-    return T(sum);
-  });
+  return eval_fold(
+      e, kNoSum,
+      [](auto sum, auto v) { return wrap_add(sum, wrap_mul(decltype(sum)(v), decltype(sum)(v))); },
+      [](auto zero, auto sum, size_t) { return decltype(zero)(sum); });
 }
 
 extern const Op op = {
