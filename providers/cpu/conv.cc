@@ -179,7 +179,7 @@ class ConvKernel final : public NamedKernel {
                                          isa_name(active_isa()), nominal_shape.groups);
     SX_ASSIGN(kernel->packed_,
               context.weights.pack(*site.constant(1), pack_kind, plan.packed_floats() * sizeof(float),
-                                   [&](const void* from, void* to) {
+                                   context.parallel, [&](const void* from, void* to) {
                                      kernels::pack_conv(plan, from, static_cast<float*>(to),
                                                         context.parallel);
                                      return Status();

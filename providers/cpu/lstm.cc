@@ -53,16 +53,21 @@ class LstmKernel final : public NamedKernel {
       others =
           site.constant(i) ? hash_bytes(site.constant(i)->data(), site.constant(i)->bytes(), others) : others;
     const std::string kind = format("lstm {} {:x}", isa_name(active_isa()), others);
-    auto row = [&](size_t i, size_t d) -> const void* {
+    const auto row = [&](const Tensor* t, const void* begin, size_t d) -> const void* {
+      return t ? static_cast<const char*>(begin) + t->bytes() / s.directions * d : nullptr;
+    };
+    const auto other = [&](size_t i, size_t d) {
       const Tensor* t = site.constant(i);
-      return t ? static_cast<const char*>(t->data()) + t->bytes() / s.directions * d : nullptr;
+      return row(t, t ? t->data() : nullptr, d);
     };
     SX_ASSIGN(kernel->packed_,
-              context.weights.pack(w, kind, plan.packed_floats() * sizeof(float), [&](const void*, void* to) {
-                for (size_t d = 0; d < s.directions; ++d)
-                  plan.pack(d, row(1, d), row(2, d), row(3, d), row(7, d), static_cast<float*>(to));
-                return Status();
-              }));
+              context.weights.pack(w, kind, plan.packed_floats() * sizeof(float), context.parallel,
+                                   [&](const void* from, void* to) {
+                                     for (size_t d = 0; d < s.directions; ++d)
+                                       plan.pack(d, row(&w, from, d), other(2, d), other(3, d), other(7, d),
+                                                 static_cast<float*>(to));
+                                     return Status();
+                                   }));
     return std::unique_ptr<Kernel>(std::move(kernel));
   }
 

@@ -7,12 +7,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <new>
 
 #include "base/format.h"
 #include "base/memory.h"
+#include "base/task.h"
 
 namespace sx {
 namespace {
@@ -37,16 +39,24 @@ Status refuse_kind(const struct stat& st) {
   return error(Code::invalid_argument, "expected a regular file, found {}", kind);
 }
 
-Status read_all(int fd, uint8_t* to, size_t size) {
+Status read_all(int fd, size_t offset, std::span<uint8_t> to) {
   size_t done = 0;
-  while (done < size) {
-    const ssize_t n = ::read(fd, to + done, size - done);
+  while (done < to.size()) {
+    const ssize_t n = ::pread(fd, to.data() + done, to.size() - done, off_t(offset + done));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return error(Code::io, "cannot read: {}", std::strerror(errno));
-    if (n == 0) return error(Code::io, "the file shrank while it was read: {} of {} bytes", done, size);
+    if (n == 0) {
+      return error(Code::io, "the file shrank while it was read: it ends at byte {}, expected {} or more",
+                   offset + done, offset + to.size());
+    }
     done += size_t(n);
   }
   return {};
+}
+
+// O_NONBLOCK: opening a FIFO that nobody writes must not hang before fstat can refuse it.
+int open_to_read(const std::string& path) {
+  return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
 }  // namespace
@@ -54,8 +64,7 @@ Status read_all(int fd, uint8_t* to, size_t size) {
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& path, LoadMode mode) {
   if (path.find('\0') != std::string::npos)
     return error(Code::invalid_argument, "the file name has a NUL byte");
-  // O_NONBLOCK: opening a FIFO that nobody writes must not hang before fstat can refuse it.
-  Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  Fd fd{open_to_read(path)};
   if (fd.value < 0) {
     const Code code = errno == ENOENT ? Code::not_found : Code::io;
     return error(code, "cannot open: {}", std::strerror(errno)).in(path);
@@ -73,6 +82,8 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::from_descriptor(int fd, co
   file->path_ = path;
   file->size_ = size_t(st.st_size);
   file->modified_ns_ = modified_ns(st);
+  file->device_ = st.st_dev;
+  file->inode_ = st.st_ino;
   if (file->size_ == 0) return std::shared_ptr<const MappedFile>(file);
   if (mode == LoadMode::map) {
     void* p = ::mmap(nullptr, file->size_, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -85,7 +96,7 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::from_descriptor(int fd, co
   auto* copy = static_cast<uint8_t*>(::operator new(file->size_, std::align_val_t(64), std::nothrow));
   if (!copy) return error(Code::out_of_memory, "cannot allocate {} bytes", file->size_).in(path);
   file->data_ = copy;
-  if (Status s = read_all(fd, copy, file->size_); !s.ok()) return std::move(s).in(path);
+  if (Status s = read_all(fd, 0, {copy, file->size_}); !s.ok()) return std::move(s).in(path);
   return std::shared_ptr<const MappedFile>(file);
 }
 
@@ -118,6 +129,25 @@ Status MappedFile::check_unchanged() const {
   return error(Code::io, "the file changed after it was opened: it had {} bytes, now {}", size_, st.st_size)
       .in(path_)
       .advise("Load the model again, or use load=copy where files change under a running program.");
+}
+
+Result<bool> MappedFile::copy_out(size_t offset, std::span<uint8_t> to, Parallel& parallel) const {
+  if (!mapped_) return false;
+  const Fd fd{open_to_read(path_)};
+  struct stat st {};
+  if (fd.value < 0 || ::fstat(fd.value, &st) != 0 || st.st_dev != device_ || st.st_ino != inode_) return false;
+  constexpr size_t kPiece = size_t{1} << 20;
+  const size_t pieces = (to.size() + kPiece - 1) / kPiece;
+  std::vector<Status> read(pieces);
+  parallel.run(pieces, [&](size_t piece, size_t) {
+    if (stop_requested()) return;
+    const size_t at = piece * kPiece;
+    read[piece] = read_all(fd.value, offset + at, to.subspan(at, std::min(kPiece, to.size() - at)));
+  });
+  for (Status& s : read) {
+    if (!s.ok()) return std::move(s).in(path_);
+  }
+  return true;
 }
 
 void MappedFile::release(size_t offset, size_t length) const {

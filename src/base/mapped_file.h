@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "base/parallel.h"
 #include "base/result.h"
 
 namespace sx {
@@ -35,6 +36,9 @@ class MappedFile {
   bool is_mapped() const { return mapped_; }
   // The file still has the size and the modification time that it had when it was opened.
   Status check_unchanged() const;
+  // Copies bytes of the file to memory without touching the pages that map them. False where they cannot be
+  // had so: the bytes are in memory already, or the path does not lead to this file any more.
+  Result<bool> copy_out(size_t offset, std::span<uint8_t> to, Parallel& parallel) const;
   // Tells the system that these pages will not be needed soon.
   void release(size_t offset, size_t length) const;
 
@@ -44,6 +48,7 @@ class MappedFile {
   const uint8_t* data_ = nullptr;
   size_t size_ = 0;
   bool mapped_ = false;
+  uint64_t device_ = 0, inode_ = 0;
   int64_t modified_ns_ = 0;
 };
 

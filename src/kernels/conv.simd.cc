@@ -200,17 +200,31 @@ static void depthwise(const ConvDepthwiseLine* args) {
 static void pack_conv_panel(const void* source, size_t row, size_t channels, size_t taps, size_t cols,
                             size_t width, float* packed) {
   const float* weights = (const float*)source;
-  const size_t k = channels * taps;
+  // Of output channels j and on the n weights from i on, one vector a weight.
+  const auto read = [&](size_t j, size_t i, size_t n, Vec(&square)[kLanes]) {
+    SX_UNROLL
+    for (size_t r = 0; r < kLanes; ++r) {
+      const float* p = weights + (j + r) * row + i;
+      square[r] = j + r >= cols ? zero() : n == kLanes ? load(p) : load_part(p, n);
+    }
+    transpose(square);
+  };
+  constexpr size_t kMany = 32;
   for (size_t j = 0; j < width; j += kLanes) {
+    // Many taps: a few at a time through all channels, so that each is written from front to back.
+    for (size_t t = 0; taps >= kMany && t < taps; t += kLanes) {
+      const size_t n = taps - t < kLanes ? taps - t : kLanes;
+      for (size_t c = 0; c < channels; ++c) {
+        Vec square[kLanes];
+        read(j, c * taps + t, n, square);
+        for (size_t r = 0; r < n; ++r) store(packed + ((t + r) * channels + c) * width + j, square[r]);
+      }
+    }
+    const size_t k = taps >= kMany ? 0 : channels * taps;
     for (size_t i = 0; i < k; i += kLanes) {
       const size_t n = k - i < kLanes ? k - i : kLanes;
       Vec square[kLanes];
-      SX_UNROLL
-      for (size_t r = 0; r < kLanes; ++r) {
-        const float* p = weights + (j + r) * row + i;
-        square[r] = j + r >= cols ? zero() : n == kLanes ? load(p) : load_part(p, n);
-      }
-      transpose(square);
+      read(j, i, n, square);
       size_t tap = i % taps, channel = i / taps;
       for (size_t r = 0; r < n; ++r) {
         store(packed + (tap * channels + channel) * width + j, square[r]);

@@ -7,6 +7,8 @@
 #include "graph/infer_graph.h"
 #include "passes/optimize.h"
 #include "runtime/symbols.h"
+#include "runtime/weight_staging.h"
+#include "runtime/weights.h"
 
 namespace sx {
 
@@ -31,6 +33,7 @@ Result<std::unique_ptr<Compiled>> compile_graph(Graph graph, const CompileSettin
     machine.pools.push_back(std::make_unique<BlockPool>(p->memory()));
     machine.spaces.push_back(p);
   }
+  const auto staging = settings.weights->stage();
   SX_ASSIGN(c->program, Program::build(machine, kMainBody, {}));
   return c;
 }

@@ -8,6 +8,7 @@
 #include "base/mapped_file.h"
 #include "base/task.h"
 #include "runtime/weight_slab.h"
+#include "runtime/weight_staging.h"
 
 namespace sx {
 namespace {
@@ -21,6 +22,7 @@ constexpr size_t kWorthReturning = size_t{64} << 20;
 struct WeightStore::State {
   mutable std::mutex mutex;
   WeightSlabs slabs;
+  std::weak_ptr<WeightStaging> staging;
   std::unordered_map<std::string, std::weak_ptr<const Buffer>> packed;
 };
 
@@ -28,7 +30,7 @@ WeightStore::WeightStore() : state_(std::make_unique<State>()) {}
 WeightStore::~WeightStore() = default;
 
 Result<std::shared_ptr<const Buffer>> WeightStore::pack(const Tensor& source, const std::string& kind,
-                                                        size_t bytes,
+                                                        size_t bytes, Parallel& parallel,
                                                         FunctionRef<Status(const void*, void*)> fill) {
   // The source is identified by its memory: the same mapped bytes are the same weights.
   const std::string key =
@@ -39,12 +41,17 @@ Result<std::shared_ptr<const Buffer>> WeightStore::pack(const Tensor& source, co
   }
   const MappedFile* file = source.buffer() ? source.buffer()->file() : nullptr;
   if (file) SX_TRY(file->check_unchanged());
+  const std::span<const uint8_t> there(static_cast<const uint8_t*>(source.data()), source.bytes());
+  const void* here = nullptr;
+  if (const auto staging = state_->staging.lock(); file && staging) {
+    SX_ASSIGN(here, staging->bring(*file, there, parallel));
+  }
   SX_ASSIGN(std::shared_ptr<Buffer> buffer, state_->slabs.allocate(bytes));
-  SX_TRY(fill(source.data(), buffer->mutable_data()));
+  SX_TRY(fill(here ? here : source.data(), buffer->mutable_data()));
   SX_TRY(check_stop());  // what is half packed must not be shared
   // Who reads the source after all gets its pages from the file again.
-  if (file && file->bytes().size() >= kWorthReturning)
-    file->release(size_t(static_cast<const uint8_t*>(source.data()) - file->bytes().data()), source.bytes());
+  if (file && !here && file->bytes().size() >= kWorthReturning)
+    file->release(size_t(there.data() - file->bytes().data()), there.size());
   // The packed form keeps its source alive: the key's address must not be given to other weights meanwhile.
   struct Holder {
     std::shared_ptr<Buffer> buffer, source;
@@ -53,6 +60,13 @@ Result<std::shared_ptr<const Buffer>> WeightStore::pack(const Tensor& source, co
   std::shared_ptr<const Buffer> result(holder, holder->buffer.get());
   state_->packed[key] = result;
   return result;
+}
+
+std::shared_ptr<WeightStaging> WeightStore::stage() {
+  std::lock_guard lock(state_->mutex);
+  std::shared_ptr<WeightStaging> staging = state_->staging.lock();
+  if (!staging) state_->staging = staging = std::make_shared<WeightStaging>();
+  return staging;
 }
 
 size_t WeightStore::packed_bytes() const {

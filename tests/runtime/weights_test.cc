@@ -13,6 +13,8 @@
 #include <fstream>
 
 #include "base/mapped_file.h"
+#include "base/task.h"
+#include "runtime/weight_staging.h"
 
 namespace sx::testing {
 namespace {
@@ -41,7 +43,8 @@ Tensor tensor_in(const std::shared_ptr<const MappedFile>& file) {
 }
 
 Result<std::shared_ptr<const Buffer>> copy(WeightStore& store, const Tensor& t, const std::string& kind) {
-  return store.pack(t, kind, t.bytes(), [&](const void* from, void* to) -> Status {
+  Serial serial;
+  return store.pack(t, kind, t.bytes(), serial, [&](const void* from, void* to) -> Status {
     std::memcpy(to, from, t.bytes());
     return {};
   });
@@ -101,6 +104,48 @@ TEST_CASE("packed weights lie apart, aligned, with zeros behind them, and go one
   for (size_t i = 1; i < packed.size(); i += 2) CHECK(intact(i));
   packed.clear();
   CHECK(store.packed_bytes() == 0);
+}
+
+TEST_CASE("weights of a file are brought to memory while somebody holds the staging") {
+  TemporaryFile made;
+  std::vector<float> values(300'000);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = float(i);
+  made.append(values);
+  auto file = MappedFile::open(made.path);
+  REQUIRE(file.ok());
+  const Tensor whole = tensor_in(*file);
+  const auto part = Tensor::over(whole.buffer(), 4000, DType::f32, {100});
+  REQUIRE(part.ok());
+  WeightStore store;
+  Serial serial;
+  // Whether `fill` was given the tensor's own place; what it was given is the tensor's contents.
+  const auto in_place = [&](const Tensor& t, const std::string& kind) {
+    bool own = false;
+    const auto packed = store.pack(t, kind, t.bytes(), serial, [&](const void* from, void* to) -> Status {
+      own = from == t.data();
+      std::memcpy(to, from, t.bytes());
+      return {};
+    });
+    REQUIRE(packed.ok());
+    CHECK(std::memcmp((*packed)->data(), t.data(), t.bytes()) == 0);
+    return own;
+  };
+  CHECK(in_place(whole, "nobody holds it"));
+  auto staging = store.stage();
+  CHECK(store.stage() == staging);
+  CHECK_FALSE(in_place(whole, "staged"));
+  CHECK(in_place(*part, "too small to be worth it"));
+  const auto account = std::make_shared<MemoryBudget>(size_t{1} << 20);  // of memory that does not suffice
+  staging.reset();
+  staging = store.stage();
+  {
+    const TaskScope scope({account.get(), SIZE_MAX, nullptr});
+    const auto copied = staging->bring(**file, (*file)->bytes(), serial);
+    REQUIRE(copied.ok());
+    CHECK(*copied == nullptr);
+  }
+  staging.reset();
+  CHECK(in_place(whole, "given back"));
 }
 
 TEST_CASE("weights of a file that changed are not packed") {
