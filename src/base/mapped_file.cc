@@ -55,9 +55,7 @@ Status read_all(int fd, size_t offset, std::span<uint8_t> to) {
 }
 
 // O_NONBLOCK: opening a FIFO that nobody writes must not hang before fstat can refuse it.
-int open_to_read(const std::string& path) {
-  return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-}
+int open_to_read(const std::string& path) { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }
 
 }  // namespace
 
@@ -135,7 +133,8 @@ Result<bool> MappedFile::copy_out(size_t offset, std::span<uint8_t> to, Parallel
   if (!mapped_) return false;
   const Fd fd{open_to_read(path_)};
   struct stat st {};
-  if (fd.value < 0 || ::fstat(fd.value, &st) != 0 || st.st_dev != device_ || st.st_ino != inode_) return false;
+  if (fd.value < 0 || ::fstat(fd.value, &st) != 0 || st.st_dev != device_ || st.st_ino != inode_)
+    return false;
   constexpr size_t kPiece = size_t{1} << 20;
   const size_t pieces = (to.size() + kPiece - 1) / kPiece;
   std::vector<Status> read(pieces);

@@ -4,7 +4,8 @@
 namespace sx {
 namespace {
 
-// Smaller weights share pages with their neighbours; larger ones would leave the cache before they are packed.
+// Smaller weights share pages with their neighbours; larger ones would leave the cache before they are
+// packed.
 constexpr size_t kLeast = size_t{64} << 10, kMost = size_t{32} << 20;
 
 }  // namespace

@@ -13,9 +13,10 @@
 namespace sx {
 namespace {
 
-// Bytes of a file whose pages are given back once they are packed; of a smaller one they are few, and going
-// takes a tenth of its load.
-constexpr size_t kWorthReturning = size_t{64} << 20;
+// Bytes of a file whose pages are not left mapped: its weights are brought to memory before they are packed,
+// and pages that were mapped all the same are given back. Of a smaller one they are few, and either takes a
+// tenth of its load.
+constexpr size_t kLargeFile = size_t{64} << 20;
 
 }  // namespace
 
@@ -43,15 +44,15 @@ Result<std::shared_ptr<const Buffer>> WeightStore::pack(const Tensor& source, co
   if (file) SX_TRY(file->check_unchanged());
   const std::span<const uint8_t> there(static_cast<const uint8_t*>(source.data()), source.bytes());
   const void* here = nullptr;
-  if (const auto staging = state_->staging.lock(); file && staging) {
+  const bool large = file && file->bytes().size() >= kLargeFile;
+  if (const auto staging = state_->staging.lock(); large && staging) {
     SX_ASSIGN(here, staging->bring(*file, there, parallel));
   }
   SX_ASSIGN(std::shared_ptr<Buffer> buffer, state_->slabs.allocate(bytes));
   SX_TRY(fill(here ? here : source.data(), buffer->mutable_data()));
   SX_TRY(check_stop());  // what is half packed must not be shared
   // Who reads the source after all gets its pages from the file again.
-  if (file && !here && file->bytes().size() >= kWorthReturning)
-    file->release(size_t(there.data() - file->bytes().data()), there.size());
+  if (large && !here) file->release(size_t(there.data() - file->bytes().data()), there.size());
   // The packed form keeps its source alive: the key's address must not be given to other weights meanwhile.
   struct Holder {
     std::shared_ptr<Buffer> buffer, source;

@@ -95,5 +95,6 @@ TEST_CASE("bytes are copied out of the file by its path, as long as that leads t
   REQUIRE(::ftruncate(scratch.fd, off_t(kBytes / 2)) == 0);
   const auto cut = (*file)->copy_out(3, here, serial);
   REQUIRE_FALSE(cut.ok());
-  CHECK(has(cut.status().to_string(), "the file shrank while it was read: it ends at byte 1572866, expected 2097155 or more"));
+  CHECK(has(cut.status().to_string(),
+            "the file shrank while it was read: it ends at byte 1572866, expected 2097155 or more"));
 }

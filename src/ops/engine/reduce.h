@@ -37,10 +37,10 @@ Status reduce_groups(const Eval& e, const Tensor& x, Axes axes, Tensor& out, Cla
                      ReduceKernel kernel);
 // What a fold does to several groups beside each other, each with a state of one cell.
 struct FoldKernel {
-  size_t state = 0;                                                           // bytes of one
+  size_t state = 0;  // bytes of one
   FunctionRef<void(void* states, size_t groups)> begin;
-  FunctionRef<void(void* state, const void* line, size_t n)> along;           // n elements of one group
-  FunctionRef<void(void* states, const void* row, size_t groups)> across;     // one element of each
+  FunctionRef<void(void* state, const void* line, size_t n)> along;        // n elements of one group
+  FunctionRef<void(void* states, const void* row, size_t groups)> across;  // one element of each
   FunctionRef<void(const void* states, size_t groups, size_t n, void* results)> end;
 };
 Status fold_groups(const Eval& e, const Tensor& x, Axes axes, Tensor& out, Class c, const FoldKernel& kernel);

@@ -22,8 +22,7 @@ static Status eval(Eval& e) {
   if (class_of(e.in(0).type(), is_wide(e), c) && c == Class::f64)
     return eval_reduce<1u << unsigned(Class::f64)>(e, [](std::span<const double> x) { return length_of(x); });
   return eval_fold<kIntClasses | 1u << unsigned(Class::f32)>(
-      e, kNoSum,
-      [](auto sum, auto v) { return wrap_add(sum, wrap_mul(decltype(sum)(v), decltype(sum)(v))); },
+      e, kNoSum, [](auto sum, auto v) { return wrap_add(sum, wrap_mul(decltype(sum)(v), decltype(sum)(v))); },
       [](auto zero, auto sum, size_t) {
         using T = decltype(zero);
         const double length = std::sqrt(double(sum));

@@ -7,8 +7,7 @@ namespace sx::ops::reducesumsquare {
 
 static Status eval(Eval& e) {
   return eval_fold(
-      e, kNoSum,
-      [](auto sum, auto v) { return wrap_add(sum, wrap_mul(decltype(sum)(v), decltype(sum)(v))); },
+      e, kNoSum, [](auto sum, auto v) { return wrap_add(sum, wrap_mul(decltype(sum)(v), decltype(sum)(v))); },
       [](auto zero, auto sum, size_t) { return decltype(zero)(sum); });
 }
 
