@@ -177,13 +177,13 @@ class ConvKernel final : public NamedKernel {
     const ConvPlan plan(nominal_shape, kernel->kind_);
     const std::string pack_kind = format("conv {} {} groups {}", kernels::conv_kind_name(kernel->kind_),
                                          isa_name(active_isa()), nominal_shape.groups);
+    const auto fill = [&](const void* from, void* to) {
+      kernels::pack_conv(plan, from, static_cast<float*>(to), context.parallel);
+      return Status();
+    };
     SX_ASSIGN(kernel->packed_,
               context.weights.pack(*site.constant(1), pack_kind, plan.packed_floats() * sizeof(float),
-                                   context.parallel, [&](const void* from, void* to) {
-                                     kernels::pack_conv(plan, from, static_cast<float*>(to),
-                                                        context.parallel);
-                                     return Status();
-                                   }));
+                                   context.parallel, fill));
     kernel->traits_.unused_inputs = uint64_t(1) << site.operand_of_input(1);
     const int residual = kernel->chain_.residual;
     if (residual >= 0 && size_t(residual) != input) kernel->traits_.in_place = {{0, uint8_t(residual)}};

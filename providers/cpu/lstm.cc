@@ -60,14 +60,13 @@ class LstmKernel final : public NamedKernel {
       const Tensor* t = site.constant(i);
       return row(t, t ? t->data() : nullptr, d);
     };
-    SX_ASSIGN(kernel->packed_, context.weights.pack(w, kind, plan.packed_floats() * sizeof(float),
-                                                    context.parallel, [&](const void* from, void* to) {
-                                                      for (size_t d = 0; d < s.directions; ++d)
-                                                        plan.pack(d, row(&w, from, d), other(2, d),
-                                                                  other(3, d), other(7, d),
-                                                                  static_cast<float*>(to));
-                                                      return Status();
-                                                    }));
+    const auto fill = [&](const void* from, void* to) {
+      for (size_t d = 0; d < s.directions; ++d)
+        plan.pack(d, row(&w, from, d), other(2, d), other(3, d), other(7, d), static_cast<float*>(to));
+      return Status();
+    };
+    SX_ASSIGN(kernel->packed_,
+              context.weights.pack(w, kind, plan.packed_floats() * sizeof(float), context.parallel, fill));
     return std::unique_ptr<Kernel>(std::move(kernel));
   }
 

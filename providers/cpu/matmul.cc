@@ -122,12 +122,12 @@ class MatmulKernel final : public NamedKernel {
     shape.trans_b = transposed;
     const GemmPlan plan(shape, BSource::packed);
     const std::string kind = format("gemm {}{}", isa_name(active_isa()), transposed ? " transposed" : "");
-    SX_ASSIGN(packed_, context.weights.pack(b, kind, plan.packed_b_floats() * sizeof(float), context.parallel,
-                                            [&](const void* from, void* to) {
-                                              kernels::pack_b(plan, from, static_cast<float*>(to),
-                                                              context.parallel);
-                                              return Status();
-                                            }));
+    const auto fill = [&](const void* from, void* to) {
+      kernels::pack_b(plan, from, static_cast<float*>(to), context.parallel);
+      return Status();
+    };
+    SX_ASSIGN(packed_,
+              context.weights.pack(b, kind, plan.packed_b_floats() * sizeof(float), context.parallel, fill));
     return {};
   }
 

@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <vector>
 
 #include "base/format.h"
 #include "base/memory.h"

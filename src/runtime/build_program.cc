@@ -165,11 +165,11 @@ Status ProgramBuilder::align_constants() {
     Tensor& t = slot.constant.tensor;
     if (slot.kind != Slot::Kind::constant || slot.space != 0 || !slot.constant.is_tensor() || t.aligned())
       return {};
-    SX_ASSIGN(auto copy, machine_.weights->pack(t, "aligned", t.bytes(), *machine_.parallel,
-                                                [&](const void* from, void* to) {
-                                                  std::memcpy(to, from, t.bytes());
-                                                  return Status();
-                                                }));
+    const auto fill = [&t](const void* from, void* to) {
+      std::memcpy(to, from, t.bytes());
+      return Status();
+    };
+    SX_ASSIGN(auto copy, machine_.weights->pack(t, "aligned", t.bytes(), *machine_.parallel, fill));
     SX_ASSIGN(t, Tensor::over(Buffer::wrap(copy->data(), t.bytes(), copy), 0, t.type(), t.dims()));
     return {};
   };

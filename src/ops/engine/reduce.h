@@ -37,7 +37,6 @@ Status reduce_groups(const Eval& e, const Tensor& x, Axes axes, Tensor& out, Cla
                      ReduceKernel kernel);
 // What a fold does to several groups beside each other, each with a state of one cell.
 struct FoldKernel {
-  size_t state = 0;  // bytes of one
   FunctionRef<void(void* states, size_t groups)> begin;
   FunctionRef<void(void* state, const void* line, size_t n)> along;        // n elements of one group
   FunctionRef<void(void* states, const void* row, size_t groups)> across;  // one element of each
@@ -65,13 +64,15 @@ struct Fold {
   Add add;
   End end;
 };
+template <class Begin, class Add, class End>
+Fold(Begin, Add, End) -> Fold<Begin, Add, End>;
 
 template <unsigned Classes = kRealClasses, class Begin, class Add, class End>
 Status fold(Eval& e, const Tensor& x, Axes axes, Tensor& out, const Fold<Begin, Add, End>& f) {
   return with_class<Classes>(e, x.type(), [&](auto zero) {
     using T = decltype(zero);
     using S = decltype(f.begin(zero));
-    static_assert(sizeof(S) <= sizeof(complex128));
+    static_assert(sizeof(S) <= sizeof(complex128));  // a cell
     const auto begin = [&](void* p, size_t groups) {
       for (size_t g = 0; g < groups; ++g) static_cast<S*>(p)[g] = f.begin(T());
     };
@@ -88,7 +89,7 @@ Status fold(Eval& e, const Tensor& x, Axes axes, Tensor& out, const Fold<Begin, 
       for (size_t g = 0; g < groups; ++g)
         static_cast<T*>(results)[g] = T(f.end(T(), static_cast<const S*>(p)[g], n));
     };
-    return fold_groups(e, x, axes, out, class_for<T>(), {sizeof(S), begin, along, across, end});
+    return fold_groups(e, x, axes, out, class_for<T>(), {begin, along, across, end});
   });
 }
 
