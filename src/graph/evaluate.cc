@@ -350,7 +350,12 @@ Result<Values> evaluate_body(const Graph& graph, BodyId body, std::span<const Va
 
 Result<Values> evaluate_graph(const Graph& graph, std::span<const Value> inputs,
                               const EvaluateOptions& options) {
-  return evaluate_body(graph, kMainBody, inputs, options);
+  SX_ASSIGN(Values out, evaluate_body(graph, kMainBody, inputs, options));
+  for (Value& v : out) {  // an input or a constant that was handed on may lie anywhere
+    if (!v.is_tensor()) continue;
+    SX_ASSIGN(v.tensor, v.tensor.align());
+  }
+  return out;
 }
 
 }  // namespace sx
