@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// contained: the standard library's containers throw where there is no memory; here that becomes an error
-// like any other, so that nothing thrown leaves the library.
+// contained: the standard library's containers throw where there is no memory, and a mistake of ours may be
+// found too late to return; here that becomes an error like any other, so that nothing thrown leaves the
+// library.
 #pragma once
 #include <new>
 #include <stdexcept>
@@ -31,6 +32,8 @@ auto contained(F&& f) -> decltype(f()) {
     return Status(Code::out_of_memory, "the system has no memory to give");
   } catch (const std::length_error&) {
     return Status(Code::out_of_memory, "wants a list longer than memory can hold");
+  } catch (const std::logic_error& mistake) {  // ours
+    return Status(Code::internal, mistake.what());
   }
 }
 

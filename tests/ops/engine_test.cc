@@ -7,8 +7,9 @@
 
 #include "graph/builder.h"
 #include "graph/evaluate.h"
-
+#include "graph/infer.h"
 #include "graph/op.h"
+#include "ops/engine/codec.h"
 
 using namespace sx;
 
@@ -47,6 +48,21 @@ void check_sums(DType type, const Dims& dims) {
   }
 }
 
+// Where the largest stands along the first axis.
+template <class T>
+void check_largest(DType type, int64_t rows, int64_t columns) {
+  const Tensor x = numbers<T>(type, {rows, columns});
+  const Tensor found = evaluated("ArgMax", {{"keepdims", int64_t(0)}}, {Value(x)});
+  REQUIRE(found.dims() == Dims{columns});
+  for (int64_t c = 0; c < columns; ++c) {
+    int64_t best = 0;
+    for (int64_t r = 1; r < rows; ++r) {
+      if (x.as<T>()[size_t(r * columns + c)] > x.as<T>()[size_t(best * columns + c)]) best = r;
+    }
+    CHECK(found.as<int64_t>()[size_t(c)] == best);
+  }
+}
+
 // A row for all rows: x[r, c] * s[c].
 template <class T>
 void check_products(DType type, int64_t rows, int64_t columns) {
@@ -60,7 +76,7 @@ void check_products(DType type, int64_t rows, int64_t columns) {
 }  // namespace
 
 TEST_CASE("groups beside each other are reduced as each by itself") {
-  for (int64_t columns : {1, 2, 15, 16, 17, 40}) {
+  for (int64_t columns : {1, 2, 15, 16, 17, 40, 257, 600}) {
     for (int64_t rows : {1, 3, 64, 1000}) {
       check_sums<float>(DType::f32, {rows, columns});
       check_sums<double>(DType::f64, {rows, columns});
@@ -68,6 +84,31 @@ TEST_CASE("groups beside each other are reduced as each by itself") {
     }
   }
   check_sums<float>(DType::f32, {300'000, 5});  // several groups are more than is read together
+}
+
+TEST_CASE("groups beside each other are gathered as each by itself") {
+  check_largest<float>(DType::f32, 50, 37);
+  check_largest<float>(DType::f32, 1, 300);
+  check_largest<double>(DType::f64, 301, 9);
+  check_largest<int64_t>(DType::i64, 50, 18);
+}
+
+TEST_CASE("an evaluation that writes what nobody gave a size is an error") {
+  const Op op = {.name = "Mistaken",
+                 .out = {{"y", "tensor(float)"}},
+                 .infer = [](Infer& i) -> Status {
+                   i.set_unknown_shape(0, DType::f32);
+                   return {};
+                 },
+                 .eval = [](Eval& e) -> Status {
+                   Writer<float>(e.out(0)).fill(1);
+                   return {};
+                 },
+                 .history = {{.since = 1}}};
+  const bool wanted[] = {true};
+  const auto made = evaluate_op(op, {}, {}, wanted, {});
+  REQUIRE(!made.ok());
+  CHECK(made.status().to_string().find("written before its sizes are known") != std::string::npos);
 }
 
 TEST_CASE("a row is repeated along rows of any length") {

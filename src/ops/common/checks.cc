@@ -19,6 +19,14 @@ Status require_one(Infer& i, size_t input, std::string_view name) {
   return {};
 }
 
+std::optional<Dim> one_of(const Infer& i, size_t input) {
+  std::vector<int64_t> numbers;
+  const std::vector<Dim>* e = i.elements(input);
+  if (e && e->size() == 1) return e->front();
+  if (!e && i.constant_ints(input, numbers) && numbers.size() == 1) return Dim(numbers[0]);
+  return std::nullopt;
+}
+
 Status require_dims(Infer& i, size_t input, const Shape& dims, std::string_view name) {
   if (!i.rank_known(input)) return {};
   bool fits = i.rank(input) == dims.rank();

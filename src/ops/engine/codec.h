@@ -13,6 +13,7 @@
 #include <complex>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <type_traits>
 
 #include "base/workspace.h"
@@ -128,6 +129,7 @@ class Writer {
  public:
   explicit Writer(Tensor& t, EncodeOptions options = {})
       : out_(t), options_(options), size_(size_t(t.count())) {
+    if (!t.defined()) throw std::logic_error("an output is written before its sizes are known");
     if (is_storage_of(t, class_for<T>())) {
       data_ = static_cast<T*>(t.mutable_data());
     } else {

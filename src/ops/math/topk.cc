@@ -17,8 +17,8 @@ static Status infer(Infer& i) {
   if (!i.rank_known(0)) return {};
   SX_ASSIGN(const size_t axis, i.axis(i.integer("axis"), i.rank(0)));
   Shape shape = i.in(0).shape;
-  const std::vector<Dim>* k = i.elements(1);
-  const Dim size = shape.dims[axis], wanted = k && k->size() == 1 ? (*k)[0] : i.fresh("k");
+  const std::optional<Dim> k = one_of(i, 1);
+  const Dim size = shape.dims[axis], wanted = k ? *k : i.fresh("k");
   if (wanted.is_constant() &&
       (wanted.constant() < 0 || (size.is_constant() && wanted.constant() > size.constant()))) {
     return i.fail("K is {}, axis {} has {} elements", wanted.constant(), axis, to_string(size));

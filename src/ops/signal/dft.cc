@@ -27,9 +27,9 @@ static Status infer(Infer& i) {
     return i.fail("axis {} is the last one, which holds the parts of complex numbers", at);
   const bool onesided = i.integer("onesided") != 0, inverse = i.integer("inverse") != 0;
   std::vector<Dim> dims = i.dims(0);
-  const std::vector<Dim>* length = i.has(1) ? i.elements(1) : nullptr;
+  const std::optional<Dim> length = one_of(i, 1);
   Dim n = onesided && inverse ? (dims[at] - 1) * 2 : dims[at];
-  if (i.has(1)) n = length && length->size() == 1 ? (*length)[0] : i.fresh("spectrum");
+  if (i.has(1)) n = length ? *length : i.fresh("spectrum");
   dims[at] = onesided && !inverse ? floordiv(n, 2) + 1 : n;
   dims.back() = onesided && inverse ? 1 : 2;
   i.set_tensor(0, i.elem(0), Shape(std::move(dims)));

@@ -15,10 +15,10 @@ static Status infer(Infer& i) {
                                          "upper_edge_hertz"};
   for (size_t k = 0; k < 5; ++k) SX_TRY(require_one(i, k, kNames[k]));
   SX_ASSIGN(const DType type, i.dtype("output_datatype", DType::f32));
-  const std::vector<Dim>*bands = i.elements(0), *length = i.elements(1);
-  i.set_tensor(0, type,
-               Shape({length && length->size() == 1 ? floordiv((*length)[0], 2) + 1 : i.fresh("bins"),
-                      bands && bands->size() == 1 ? (*bands)[0] : i.fresh("bands")}));
+  const std::optional<Dim> bands = one_of(i, 0), length = one_of(i, 1);
+  i.set_tensor(
+      0, type,
+      Shape({length ? floordiv(*length, 2) + 1 : i.fresh("bins"), bands ? *bands : i.fresh("bands")}));
   return {};
 }
 

@@ -14,18 +14,15 @@ static Status infer(Infer& i) {
   SX_TRY(require_one(i, 1, "frame_step"));
   SX_TRY(require_one(i, 3, "frame_length"));
   SX_TRY(require_rank(i, 2, 1, "window"));
-  const std::vector<Dim>* step = i.elements(1);
-  const std::vector<Dim>* length = i.has(3) ? i.elements(3) : nullptr;
+  const std::optional<Dim> step = one_of(i, 1), length = one_of(i, 3);
   Dim batch = i.fresh("batch"), frames = i.fresh("frames"), bins = i.fresh("bins");
   if (i.rank_known(0) && i.rank(0) > 0) batch = i.dim(0, 0);
   const bool from_window = !i.has(3) && i.rank_known(2) && i.rank(2) == 1;
-  if ((length && length->size() == 1) || from_window) {
-    const Dim n = from_window ? i.dim(2, 0) : (*length)[0];
+  if (length || from_window) {
+    const Dim n = from_window ? i.dim(2, 0) : *length;
     bins = i.integer("onesided") ? floordiv(n, 2) + 1 : n;
-    if (step && step->size() == 1 && (*step)[0].is_constant() && (*step)[0].constant() > 0 &&
-        i.rank_known(0) && i.rank(0) > 1) {
-      frames = floordiv(i.dim(0, 1) - n, (*step)[0]) + 1;
-    }
+    if (step && step->is_constant() && step->constant() > 0 && i.rank_known(0) && i.rank(0) > 1)
+      frames = floordiv(i.dim(0, 1) - n, *step) + 1;
   }
   i.set_tensor(0, i.elem(0), Shape({batch, frames, bins, 2}));
   return {};

@@ -13,8 +13,8 @@ namespace sx::ops {
 Status infer_window(Infer& i) {
   SX_TRY(require_one(i, 0, "size"));
   SX_ASSIGN(const DType type, i.dtype("output_datatype", DType::f32));
-  const std::vector<Dim>* size = i.elements(0);
-  i.set_tensor(0, type, Shape({size && size->size() == 1 ? (*size)[0] : i.fresh("window")}));
+  const std::optional<Dim> size = one_of(i, 0);
+  i.set_tensor(0, type, Shape({size ? *size : i.fresh("window")}));
   return {};
 }
 
