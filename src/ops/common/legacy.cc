@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "graph/infer.h"
+
 namespace sx::ops {
 namespace {
 
@@ -39,13 +41,17 @@ Status lift_axis_broadcast(Lift& l) {
 
 Status align_at_axis(Lift& l, size_t index, int64_t axis) {
   const Shape &a = l.type(0).shape, &b = l.type(index).shape;
+  const auto most = int64_t(a.known ? a.rank() : Infer::kMostRank);
+  if (axis < -most || axis > most) {
+    return a.known ? l.fail("axis {} is outside input 0 of rank {}", axis, most)
+                   : l.fail("axis {} is outside an input of any rank", axis);
+  }
   if (!a.known || !b.known) {
     l.set_input(index, pad_rank(l, index, axis));
     return {};
   }
   const int64_t first = axis < 0 ? axis + int64_t(a.rank()) : axis;
   const int64_t missing = int64_t(a.rank()) - first - int64_t(b.rank());
-  if (first < 0) return l.fail("axis {} is outside input 0 of rank {}", axis, a.rank());
   std::vector<int64_t> axes;
   for (int64_t k = 0; k < missing; ++k) axes.push_back(int64_t(b.rank()) + k);
   if (!axes.empty()) l.set_input(index, l.node("Unsqueeze", {l.in(index), l.ints(axes)}));

@@ -47,10 +47,12 @@ struct Line {
   bool mirrored = false;  // the input is half of a spectrum that mirrors itself
 };
 
-static void read_line(const Line& l, const double* x, int64_t stride, Workspace<std::complex<double>>& line) {
+// The line of x that begins at element `first`, its elements `stride` complex numbers apart.
+static void read_line(const Line& l, std::span<const double> x, int64_t first, int64_t stride,
+                      Workspace<std::complex<double>>& line) {
   const int64_t given = std::min(l.have, l.n), half = l.n / 2 + 1;
   for (int64_t k : turns(given)) {
-    const double* p = x + k * stride * l.parts;
+    const double* p = &x[size_t(first + k * stride * l.parts)];
     line[size_t(k)] = {p[0], l.parts == 2 ? p[1] : 0};
   }
   for (int64_t k : turns(l.n - given)) line[size_t(given + k)] = 0;
@@ -88,7 +90,7 @@ static Status eval(Eval& e) {
   StopCheck<65536> stop;
   for (int64_t o = 0; o < outer && !stop(); ++o) {
     for (int64_t k = 0; k < inner && !stop(size_t(l.n)); ++k) {
-      read_line(l, in.data() + (o * l.have * inner + k) * l.parts, inner, line);
+      read_line(l, in, (o * l.have * inner + k) * l.parts, inner, line);
       transform(line);
       for (int64_t f : turns(l.out)) {
         double* to = y.data() + ((o * l.out + f) * inner + k) * l.out_parts;
