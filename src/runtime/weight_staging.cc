@@ -19,6 +19,7 @@ bool WeightStaging::make_room(size_t bytes) {
   if (memory_) free_fresh(memory_, bytes_);
   memory_ = nullptr;
   bytes_ = 0;
+  charge_ = MemoryCharge();
   const size_t room = (bytes + kHugePage - 1) / kHugePage * kHugePage;
   auto charge = charge_memory(room);
   if (!charge.ok()) return false;

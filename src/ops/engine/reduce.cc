@@ -35,6 +35,17 @@ Split split(const Tensor& x, Axes axes) {
   return s;
 }
 
+// The same where each group makes one element of `out`, the kept axes simplified.
+Result<Split> split_into(const Eval& e, const Tensor& x, Axes axes, const Tensor& out) {
+  Split s = split(x, axes);
+  if (product(s.kept.dims) != out.count()) {
+    return e.fail("{}: {} groups do not fit in an output {}", e.op().name, product(s.kept.dims),
+                  to_string(out.dims()));
+  }
+  s.kept.simplify();
+  return s;
+}
+
 // One group's elements as a contiguous run of the class: in place where they lie so, gathered otherwise.
 class Group {
  public:
@@ -148,12 +159,7 @@ void each_kept(Walk w, size_t length, size_t together, F f) {
 
 Status reduce_groups(const Eval& e, const Tensor& x, Axes axes, Tensor& out, Class c, Class result,
                      ReduceKernel kernel) {
-  Split s = split(x, axes);
-  if (product(s.kept.dims) != out.count()) {
-    return e.fail("{}: {} groups do not fit in an output {}", e.op().name, product(s.kept.dims),
-                  to_string(out.dims()));
-  }
-  s.kept.simplify();
+  SX_ASSIGN(Split s, split_into(e, x, axes, out));
   Group group(x, s.lines, s.length, c);
   constexpr size_t kBlock = 256;
   std::vector<complex128> results(kBlock);
@@ -179,12 +185,7 @@ Status reduce_groups(const Eval& e, const Tensor& x, Axes axes, Tensor& out, Cla
 
 Status fold_groups(const Eval& e, const Tensor& x, Axes axes, Tensor& out, Class c,
                    const FoldKernel& kernel) {
-  Split s = split(x, axes);
-  if (product(s.kept.dims) != out.count()) {
-    return e.fail("{}: {} groups do not fit in an output {}", e.op().name, product(s.kept.dims),
-                  to_string(out.dims()));
-  }
-  s.kept.simplify();
+  SX_ASSIGN(Split s, split_into(e, x, axes, out));
   s.lines.simplify();
   constexpr size_t kBlock = 256;
   struct Cells {
